@@ -80,8 +80,6 @@ final class Settings {
     keys.put("hbase.bucketcache.l2.size", "8");
     keys.put("hbase.bucketcache.l2.persistent.path", folder.resolve("l2.map").toString());
     keys.put("hbase.bucketcache.persist.intervalinmillis", "1000");
-    keys.put("hbase.bucketcache.retry.interval.ms", "1000");
-    keys.put("hbase.bucketcache.ioengine.errors.tolerated.duration", "1000");
     return keys;
   }
 

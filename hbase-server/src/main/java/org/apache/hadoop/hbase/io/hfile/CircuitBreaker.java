@@ -26,7 +26,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * failures, each at a different place, the breaker opens: no access is attempted until a probe
  * succeeds. Failures at one place count as one, so that a damaged place does not disable the whole
  * device. Pauses between probes double up to a limit, and a recovery that does not last does not
- * shorten them.
+ * shorten them. A device is probed either by a thread of its own, which waits for
+ * {@link #untilProbe}, or by one of its users, which {@link #claim} decides.
  * <p>
  * <b>Invariant.</b> An access reads {@link #term} before it begins; a failure counts only in the
  * term in which its access began, so that failures of accesses begun before a recovery do not count
@@ -115,6 +116,30 @@ public final class CircuitBreaker {
     nextProbe = now + pause;
     failures = 0;
     closed = false;
+    return true;
+  }
+
+  /** Returns whether an access may be attempted: the breaker is closed, or a probe is due. */
+  public boolean mayAttempt() {
+    return closed || untilProbe() <= 0;
+  }
+
+  /**
+   * Returns whether the calling thread attempts its access. If a probe of an open breaker is due,
+   * one thread's access is the probe: it {@link #close closes} the breaker if it succeeds. Until
+   * then, the probe counts as failed.
+   */
+  public boolean claim() {
+    return closed || untilProbe() <= 0 && claimProbe();
+  }
+
+  private synchronized boolean claimProbe() {
+    if (!mayAttempt()) {
+      return false;
+    }
+    if (!closed) {
+      probeFailed();
+    }
     return true;
   }
 

@@ -313,9 +313,8 @@ final class BlockCacheTiersPage {
     appendErrors("I/O errors", "IoErrorCount");
     appendErrors("Reads bypassed", "BypassedReadCount");
     appendErrors("Inserts bypassed", "BypassedInsertCount");
-    appendRow("Device", tier -> ifThere(tier, "DeviceState", state -> state == 0
-      ? "in use"
-      : bad(state == 1 ? "bypassed" : "disabled")));
+    appendRow("Device",
+      tier -> ifThere(tier, "DeviceState", state -> state == 0 ? "in use" : bad("bypassed")));
     html.append(END_OF_TABLE + "<p class=\"d\">Counts are since the start. L1's hit ratio is its "
       + "hits by all lookups, L2's its hits by the lookups that L1 left over. <a href=\"")
       .append(BlockCacheTiersServlet.PATH).append("?format=json\">As JSON</a>, and the same in "

@@ -115,6 +115,26 @@ public class TestCircuitBreaker {
   }
 
   @Test
+  public void testOneUserIsTheProbe() {
+    assertTrue(breaker.claim());
+    assertTrue("while it is closed", breaker.claim());
+    open();
+    assertFalse(breaker.mayAttempt());
+    assertFalse(breaker.claim());
+    long pause = CircuitBreaker.FIRST_PAUSE;
+    for (int i = 0; i < 3; i++) {
+      now += pause;
+      assertTrue(breaker.mayAttempt());
+      assertTrue(breaker.claim());
+      assertFalse("another user", breaker.claim());
+      pause *= 2;
+      assertEquals("as if it had failed", pause, breaker.untilProbe());
+    }
+    breaker.close();
+    assertTrue(breaker.claim());
+  }
+
+  @Test
   public void testOneFailureIsEnoughIfToldSo() {
     CircuitBreaker one = new CircuitBreaker(1, () -> now);
     assertTrue(one.failed(0, 0));

@@ -45,22 +45,16 @@ import org.slf4j.LoggerFactory;
  * {@link org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache}. It counts its blocks by
  * category, and its threads carry the tier's name.
  * <p>
- * A corrupt or failing device causes a miss. A block whose read fails, or returns other bytes than
- * were written, is evicted; a block whose write fails is dropped; and a device that fails several
- * times in a row is bypassed until it works again: no lookup and no insertion then waits for it or
- * throws.
- * <p>
- * {@link LockFreeLookup} finds and reads blocks, {@link DeviceAccess} accesses the device,
- * {@link DeviceProber} looks after a failed one, {@link BlocksByHFileIndex} has the keys of a file,
- * and {@link BucketCacheTierMetrics} counts. Only overrides of methods of the superclass, of
- * {@link CacheTier} and of {@link CacheDevice}, and what they share, are here. Thread-safe.
+ * A corrupt or failing device causes a miss, and is bypassed until it works again:
+ * {@link DeviceAccess}. {@link LockFreeLookup} finds and reads blocks, {@link BlocksByHFileIndex}
+ * has the keys of a file, and {@link BucketCacheTierMetrics} counts. Only overrides of methods of the superclass and of
+ * {@link CacheTier}, and what they share, are here. Thread-safe.
  */
 @InterfaceAudience.Private
-public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevice {
+public class BucketCacheTier extends BucketCache implements CacheTier {
   private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
 
   private final String name;
-  private final String engineName;
   private final BucketSizes bucketSizes;
   private final BucketCacheTierMetrics metrics = new BucketCacheTierMetrics();
   private final LockFreeLookup lookup;
@@ -85,10 +79,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
       // The superclass would disable itself for good.
       tier.getPersistentPath(), Integer.MAX_VALUE, tier.getConfiguration(), null);
     this.name = name;
-    this.engineName = tier.getIoEngine();
     this.bucketSizes = new BucketSizes(getAllocator());
     this.lookup = new LockFreeLookup(this, name, this::used, LOG);
-    this.device = new DeviceAccess(this, tier, LOG);
+    this.device = new DeviceAccess(this, tier.isChecksumEnabled(), LOG);
     for (WriterThread thread : writerThreads) {
       thread.setName(thread.getName().replace("BucketCacheWriter", name + "-BucketCacheWriter"));
     }
@@ -120,7 +113,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
 
   @Override
   boolean isCacheEnabled() {
-    return super.isCacheEnabled() && device.isWorking();
+    return super.isCacheEnabled() && device.isWritable();
   }
 
   @Override
@@ -130,10 +123,10 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
       return null;
     }
     Cacheable block = null;
-    if (device.isWorking()) {
+    if (device.isReadable()) {
       block = lookup.find(key, updateCacheMetrics, caching && updateCacheMetrics);
     } else {
-      device.countBypassedRead();
+      device.bypassedReads.increment();
     }
     if (updateCacheMetrics) {
       if (block != null) {
@@ -165,10 +158,10 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   @Override
   protected void cacheBlockWithWaitInternal(BlockCacheKey key, Cacheable block, boolean inMemory,
     boolean wait) {
-    if (device.isWorking()) {
+    if (device.isWritable()) {
       super.cacheBlockWithWaitInternal(key, block, inMemory, wait);
     } else {
-      device.countBypassedInsert();
+      device.bypassedInserts.increment();
       blockRejected(key, block, inMemory);
     }
   }
@@ -182,8 +175,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
     return device.read(entry);
   }
 
-  @Override
-  public Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
+  /** Reads the block of an entry, which the caller has retained, from the engine. */
+  Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
     return engine.read(entry);
   }
 
@@ -193,21 +186,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
     return device.write(re, metaBuff);
   }
 
-  @Override
-  public BucketEntry store(RAMQueueEntry re, ByteBuffer metaBuff) throws IOException {
-    BucketEntry entry = super.writeEntry(re, metaBuff);
-    if (entry == null) {
-      return null;
-    }
-    try {
-      if (re.getData() instanceof HFileBlock) {
-        entry.checksum = device.checksumOf((HFileBlock) re.getData(), metaBuff);
-      }
-      return entry;
-    } catch (RuntimeException | InternalError e) {
-      entry.markAsEvicted();
-      throw e;
-    }
+  /** Writes a block to the engine. Returns null if there is nothing to write. */
+  BucketEntry store(RAMQueueEntry re, ByteBuffer metaBuff) throws IOException {
+    return super.writeEntry(re, metaBuff);
   }
 
   @Override
@@ -243,43 +224,17 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
     super.persistToFile();
   }
 
-  @Override
-  public void syncDevice() throws IOException {
+  /** The clock of the device, which tests replace. */
+  long nanoTime() {
+    return System.nanoTime();
+  }
+
+  void syncDevice() throws IOException {
     super.syncEngine();
   }
 
   final DeviceAccess device() {
     return device;
-  }
-
-  @Override
-  public IOEngine openEngine() throws IOException {
-    return getIOEngineFromName(engineName, getMaxSize(), getPersistencePath());
-  }
-
-  /** Returns whether the device is in use, bypassed, or disabled. */
-  DeviceHealth.State getDeviceState() {
-    return device.state();
-  }
-
-  /** Returns how many blocks were evicted because a read found other bytes than were written. */
-  public long getChecksumFailureCount() {
-    return device.getChecksumFailureCount();
-  }
-
-  /** Returns how many reads, writes and syncs the device has failed, probes included. */
-  public long getIoErrorCount() {
-    return device.getIoErrorCount();
-  }
-
-  /** Returns how many lookups were misses because the device was bypassed. */
-  public long getBypassedReadCount() {
-    return device.getBypassedReadCount();
-  }
-
-  /** Returns how many blocks were not cached because the device was bypassed. */
-  public long getBypassedInsertCount() {
-    return device.getBypassedInsertCount();
   }
 
   @Override
@@ -289,7 +244,13 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
 
   @Override
   public void shutdown() {
-    device.stop();
+    if (isCacheEnabled() && isCachePersistent()) {
+      try {
+        device.sync();
+      } catch (IOException e) {
+        LOG.info("{} tier: some blocks may be lost in a crash of the operating system", name, e);
+      }
+    }
     super.shutdown();
   }
 
@@ -398,7 +359,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
   @Override
   void doDrain(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     List<RAMQueueEntry> held = new ArrayList<>(entries.size());
-    device.writerBegins();
     try {
       for (RAMQueueEntry entry : entries) {
         RAMQueueEntry waiting = ramCache.get(entry.getKey());
@@ -409,19 +369,18 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
           waiting.getData().release();
         }
       }
-      if (device.isWorking()) {
+      if (device.isWritable()) {
         write(held, metaBuff);
       } else {
         held.forEach(this::drop);
       }
     } finally {
-      device.writerEnds();
       held.forEach(entry -> entry.getData().release());
     }
   }
 
   private void drop(RAMQueueEntry entry) {
-    device.countBypassedInsert();
+    device.bypassedInserts.increment();
     removeFromRamCache(entry.getKey());
   }
 
@@ -553,8 +512,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier, CacheDevi
     super.logStats();
   }
 
-  @Override
-  public final String getName() {
+  final String getName() {
     return name;
   }
 }

@@ -42,10 +42,6 @@ final class BucketSizes {
     return 0;
   }
 
-  int min() {
-    return sizes[0];
-  }
-
   /** Returns the largest size, which is the largest block that can be cached. */
   int max() {
     return sizes[sizes.length - 1];

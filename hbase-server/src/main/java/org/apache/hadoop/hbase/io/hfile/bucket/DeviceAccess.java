@@ -20,97 +20,105 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
 import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
-import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 
 /**
- * The accesses of a {@link BucketCacheTier} to its device. A read must return bytes with the
- * checksum of what was written ({@link EntryChecksum}). Failures are counted, logged at most every
- * {@value #ERROR_LOG_INTERVAL_SECONDS} seconds, and reported to {@link DeviceHealth}; a device that
- * fails several times in a row is bypassed and probed ({@link DeviceProber}).
+ * The accesses of a {@link BucketCacheTier} to its device: their checksums, their failures, and
+ * when the device is synced. A read that fails is a miss, and its block is evicted; a block whose
+ * write fails is dropped.
  * <p>
- * Thread-safe. A successful access costs what {@link DeviceHealth} says.
+ * Reads and writes have a {@link CircuitBreaker} each, as those of a device of segments. After
+ * {@value #FAILURES_IN_A_ROW} failed reads in a row the tier is bypassed; after as many failed
+ * writes and syncs it gets no new blocks and is still read. The probe is the next lookup or
+ * insertion after the pause. Blocks stay in the map meanwhile, since their checksums tell whether
+ * the device still has them.
+ * <p>
+ * A device whose entries have checksums is synced once 16 MB were written, and otherwise once a
+ * second while blocks are written. {@link BucketCache} syncs after each batch, often one block, so
+ * that nothing is read before it is on the device. A checksum finds what a crash takes away; a sync
+ * reports what the device could not keep, and keeps the operating system from collecting writes of
+ * many seconds.
+ * <p>
+ * Thread-safe.
  */
 @InterfaceAudience.Private
 final class DeviceAccess {
-  private static final int ERROR_LOG_INTERVAL_SECONDS = 10;
-  private static final long ERROR_LOG_INTERVAL_NANOS =
-    TimeUnit.SECONDS.toNanos(ERROR_LOG_INTERVAL_SECONDS);
+  static final int FAILURES_IN_A_ROW = 3;
 
-  private final BucketCache cache;
-  private final CacheDevice device;
+  private static final int SYNC_BYTES = 16 << 20;
+  private static final long SYNC_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final BucketCacheTier tier;
   private final Logger log;
-  private final DeviceHealth health;
-  private final DeviceProber prober;
   /** Whether entries have checksums; not those of an engine in the memory of the process. */
   private final boolean checksums;
-  private final SyncPace pace = new SyncPace(System::nanoTime);
-  /** Writer threads that may be writing. */
-  private final AtomicInteger writing = new AtomicInteger();
-  private final LongAdder checksumFailures = new LongAdder();
-  private final LongAdder ioErrors = new LongAdder();
-  private final LongAdder bypassedReads = new LongAdder();
-  private final LongAdder bypassedInserts = new LongAdder();
-  private volatile long lastErrorLogged = System.nanoTime() - ERROR_LOG_INTERVAL_NANOS;
+  private final CircuitBreaker reads;
+  private final CircuitBreaker writes;
+  /** Reads that found other bytes than were written. */
+  final LongAdder checksumFailures = new LongAdder();
+  /** Reads, writes and syncs that failed. */
+  final AtomicLong ioErrors = new AtomicLong();
+  /** Lookups that were misses because the tier is bypassed. */
+  final LongAdder bypassedReads = new LongAdder();
+  /** Blocks that were not inserted because of earlier failures. */
+  final LongAdder bypassedInserts = new LongAdder();
+  /** Whether the last sync failed: a write that ends in the page cache is no success then. */
+  private volatile boolean syncFailing;
+  private volatile long lastLog;
+  private long unsyncedBytes;
+  private long lastSync;
 
   /**
-   * @param tier     with an open engine
-   * @param settings checked settings of the tier
-   * @param log      of the tier, whose log level operators set
+   * @param tier      with an open engine
+   * @param checksums whether entries have checksums if the engine is a device
+   * @param log       of the tier, whose log level operators set
    */
-  <T extends BucketCache & CacheDevice> DeviceAccess(T tier, TierSettings settings, Logger log) {
-    this.cache = tier;
-    this.device = tier;
+  DeviceAccess(BucketCacheTier tier, boolean checksums, Logger log) {
+    this.tier = tier;
     this.log = log;
-    this.checksums =
-      settings.isChecksumEnabled() && tier.ioEngine instanceof PersistentIOEngine;
-    this.health = new DeviceHealth(settings.getConfiguration().getInt(
-      CompositeBucketCacheSettings.COMMON_PREFIX + CompositeBucketCacheSettings.ERRORS_TOLERATED,
-      BucketCache.DEFAULT_ERROR_TOLERATION_DURATION), System::nanoTime);
-    this.prober = new DeviceProber(tier, health, settings.getRetryIntervalMs(), writing::get,
-      ioErrors::increment);
-  }
-
-  boolean isWorking() {
-    return health.isWorking();
-  }
-
-  DeviceHealth.State state() {
-    return health.state();
-  }
-
-  /** Returns a number that changes when the device has been bypassed. */
-  int term() {
-    return health.term();
+    this.checksums = checksums && tier.ioEngine instanceof PersistentIOEngine;
+    this.reads = new CircuitBreaker(FAILURES_IN_A_ROW, tier::nanoTime);
+    this.writes = new CircuitBreaker(FAILURES_IN_A_ROW, tier::nanoTime);
+    this.lastLog = tier.nanoTime() - LOG_NANOS;
+    this.lastSync = tier.nanoTime() - SYNC_NANOS;
   }
 
   boolean hasChecksums() {
     return checksums;
   }
 
-  /** Ends the probes for good, and syncs what a restart is to find. */
-  void stop() {
-    prober.stop();
-    if (cache.isCacheEnabled() && cache.isCachePersistent()) {
-      try {
-        sync();
-      } catch (IOException e) {
-        log.info("{} tier: some blocks may not be there after a crash of the operating system",
-          device.getName(), e);
-      }
-    }
+  /** Returns whether a block may be read: the tier is not bypassed, or a probe is due. */
+  boolean isReadable() {
+    return reads.mayAttempt();
+  }
+
+  /** Returns whether a block may be inserted. */
+  boolean isWritable() {
+    return reads.mayAttempt() && writes.mayAttempt();
+  }
+
+  boolean isBypassed() {
+    return !reads.isClosed();
+  }
+
+  /** Returns whether the device gets no new blocks, but is read. */
+  boolean isReadOnly() {
+    return reads.isClosed() && !writes.isClosed();
   }
 
   /**
@@ -118,90 +126,129 @@ final class DeviceAccess {
    * @throws HBaseIOException if the block must be evicted
    */
   Cacheable read(BucketEntry entry) throws IOException {
-    int term = health.term();
-    IOEngine engine = cache.ioEngine;
+    int term = reads.term();
+    boolean probe = !reads.isClosed();
+    if (!reads.claim()) {
+      bypassedReads.increment();
+      throw new IOException("Another read is the probe");
+    }
     Cacheable block = null;
     boolean read = false;
     try {
-      block = readChecked(engine, entry);
-      health.readSucceeded();
+      if (probe) {
+        reopen();
+      }
+      block = readChecked(entry);
+      succeeded(reads, "read");
       read = true;
       return block;
     } catch (ClosedByInterruptException e) {
       // The reader was interrupted; neither the device nor the block has failed.
       throw e;
-    } catch (IOException | RuntimeException | InternalError e) {
-      throw readFailed(e, term);
+    } catch (HBaseIOException | RuntimeException e) {
+      // The device has answered.
+      succeeded(reads, "read");
+      checksumFailures.increment();
+      log("returned other bytes than were written; the block is evicted", e);
+      throw new HBaseIOException(e);
+    } catch (IOException | InternalError e) {
+      failed("read", e, reads, term);
+      throw new HBaseIOException(e);
     } finally {
-      if (!read && block != null && !engine.usesSharedMemory()) {
+      if (!read && block != null && !tier.ioEngine.usesSharedMemory()) {
         // The JVM reported a fault of mapped memory after the block was read.
         block.release();
       }
     }
   }
 
-  /**
-   * Reads the block of an entry. If mapped memory is not there, its bytes are wrong, which fails by
-   * itself, and the JVM reports the fault at any later call. It is made to report it here, and not
-   * while the failure is handled.
-   * @throws InternalError if there was such a fault
-   */
-  private Cacheable readChecked(IOEngine engine, BucketEntry entry) throws IOException {
+  private Cacheable readChecked(BucketEntry entry) throws IOException {
     try {
-      return device.readFrom(engine, entry);
+      return tier.readFrom(tier.ioEngine, entry);
     } catch (HBaseIOException | RuntimeException e) {
-      if (engine instanceof FileMmapIOEngine) {
+      if (tier.ioEngine instanceof FileMmapIOEngine) {
+        // Wrong bytes may be mapped memory that is not there, which the JVM reports later.
         EntryChecksum.throwPendingFault();
       }
       throw e;
     }
   }
 
-  private HBaseIOException readFailed(Throwable failure, int term) {
-    if (failure instanceof HBaseIOException || failure instanceof RuntimeException) {
-      checksumFailures.increment();
-      if (mayLog()) {
-        log.warn("{} tier: {} returned other bytes than were written, in {} reads by now; such a "
-          + "block is evicted", device.getName(), cache.getIoEngine(), checksumFailures, failure);
-      } else {
-        log.debug("{} tier: an entry does not hold what was written", device.getName(), failure);
-      }
-      return new HBaseIOException(failure);
+  /**
+   * Opens the files again before a probe, since the device may have been mounted again. A missing
+   * file would be created on the file system below the mount point, and without checksums nothing
+   * would tell another file from the former one.
+   */
+  private void reopen() throws IOException {
+    if (!checksums || !(tier.ioEngine instanceof FileIOEngine)) {
+      return;
     }
-    failed("read", failure, health.readFailed(term));
-    return new HBaseIOException(failure);
+    FileIOEngine engine = (FileIOEngine) tier.ioEngine;
+    String[] paths = engine.filePaths;
+    if (Stream.of(paths).map(File::new).allMatch(file -> file.isFile() && file.canWrite())) {
+      engine.closeFileChannels();
+      for (int i = 0; i < paths.length; i++) {
+        engine.refreshFileConnection(i, null);
+      }
+    }
+  }
+
+  /** Returns whether the calling thread writes its block; if so, it reports the outcome. */
+  boolean claimWrite() {
+    return writes.claim();
   }
 
   /** Writes a queued block. Returns null if it was dropped because of the device. */
   BucketEntry write(BucketCache.RAMQueueEntry queued, ByteBuffer metaBuff) throws IOException {
-    if (!health.isWorking()) {
+    boolean probe = !writes.isClosed();
+    if (!claimWrite()) {
+      bypassedInserts.increment();
       return null;
     }
-    int term = health.term();
+    BucketEntry entry = null;
+    boolean written = false;
     try {
-      BucketEntry entry = device.store(queued, metaBuff);
-      health.writeSucceeded();
-      if (entry != null) {
-        pace.written(entry.getLength());
+      if (probe) {
+        reopen();
       }
+      entry = tier.store(queued, metaBuff);
+      if (entry != null && queued.getData() instanceof HFileBlock) {
+        entry.checksum = checksumOf((HFileBlock) queued.getData(), metaBuff);
+      }
+      if (probe) {
+        tier.syncDevice();
+        syncFailing = false;
+      }
+      writeSucceeded();
+      count(entry == null ? 0 : entry.getLength());
+      written = true;
       return entry;
     } catch (CacheFullException | BucketAllocatorException e) {
       throw e;
     } catch (IOException | RuntimeException | InternalError e) {
-      log.trace("{} is dropped", queued.getKey(), writeFailed(e, term));
+      log.trace("{} is dropped", queued.getKey(), writeFailed(e));
       return null;
+    } finally {
+      if (!written && entry != null) {
+        entry.markAsEvicted();
+      }
+    }
+  }
+
+  void writeSucceeded() {
+    if (!syncFailing) {
+      succeeded(writes, "written");
     }
   }
 
   /**
-   * Reports a write that failed.
-   * @param term the {@link #term} when it began
+   * Reports a write or sync that failed.
    * @return the exception to throw
    */
-  IOException writeFailed(Throwable cause, int term) {
+  IOException writeFailed(Throwable cause) {
     // An interrupted thread is no failure of the device.
     if (!(cause instanceof ClosedByInterruptException)) {
-      failed("write", cause, health.writeFailed(term));
+      failed("write", cause, writes, writes.term());
     }
     return new IOException(cause);
   }
@@ -212,107 +259,92 @@ final class DeviceAccess {
    * @throws InternalError if the memory that it was written to is not there
    */
   int checksumOf(HFileBlock block, ByteBuffer metadata) {
-    if (cache.ioEngine instanceof FileMmapIOEngine) {
+    if (tier.ioEngine instanceof FileMmapIOEngine) {
       // Later, it would end the writer thread.
       EntryChecksum.throwPendingFault();
     }
     return checksums ? EntryChecksum.of(block, metadata) : EntryChecksum.NONE;
   }
 
-  /** A writer has written a batch. Syncs the device if that is due and it is not bypassed. */
+  private synchronized void count(int bytes) {
+    unsyncedBytes += bytes;
+  }
+
+  /** Bytes that are written after this returned true are counted for the next sync. */
+  private synchronized boolean isSyncDue() {
+    long now = tier.nanoTime();
+    if (unsyncedBytes < SYNC_BYTES && now - lastSync < SYNC_NANOS) {
+      return false;
+    }
+    unsyncedBytes = 0;
+    lastSync = now;
+    return true;
+  }
+
+  /** Syncs the device if that is due, or entries have no checksums, and it gets new blocks. */
   void batchWritten() throws IOException {
-    // Without checksums, an entry can be read only after the sync, as in HBase.
-    if (!checksums || pace.isDue()) {
+    if (!checksums || isSyncDue()) {
       sync();
     }
   }
 
-  /** Syncs the device unless it is bypassed. */
+  /** Syncs the device if it gets new blocks. */
   void sync() throws IOException {
-    if (!health.isWorking()) {
+    if (!writes.isClosed()) {
       return;
     }
-    int term = health.term();
     try {
-      device.syncDevice();
-      health.syncSucceeded();
+      tier.syncDevice();
+      syncFailing = false;
     } catch (ClosedByInterruptException e) {
       throw e;
     } catch (IOException | RuntimeException | InternalError e) {
-      pace.syncFailed();
-      failed("sync", e, health.syncFailed(term));
-      throw new IOException(e);
+      syncFailing = true;
+      // The next batch is synced as well.
+      count(SYNC_BYTES);
+      throw writeFailed(e);
     }
   }
 
-  private void failed(String access, Throwable cause, boolean bypass) {
-    ioErrors.increment();
-    if (bypass) {
-      log.warn("{} tier is bypassed: {} accesses to {} failed in a row, the last was a {}",
-        device.getName(), DeviceHealth.FAILURES_IN_A_ROW, cache.getIoEngine(), access, cause);
-      prober.start(cause);
-    } else if (mayLog()) {
-      log.warn("{} tier: a {} of {} failed", device.getName(), access, cache.getIoEngine(), cause);
+  private void succeeded(CircuitBreaker breaker, String access) {
+    if (breaker.isClosed()) {
+      breaker.succeeded();
     } else {
-      log.debug("{} tier: a {} of {} failed", device.getName(), access, cache.getIoEngine(), cause);
+      breaker.close();
+      log.info("{} tier: {} is {} again", tier.getName(), tier.getIoEngine(), access);
+    }
+  }
+
+  private void failed(String access, Throwable cause, CircuitBreaker breaker, int term) {
+    // Each counts, wherever it was: a bucket that fails is soon the place of another block.
+    if (breaker.failed(term, ioErrors.incrementAndGet())) {
+      log.error("{} tier: {} until a probe succeeds: {} accesses to {} failed in a row, the last "
+        + "was a {}", tier.getName(),
+        breaker == reads ? "bypassed" : "no blocks are inserted, those stored are still read",
+        FAILURES_IN_A_ROW, tier.getIoEngine(), access, cause);
+    } else {
+      log("failed to " + access, cause);
     }
   }
 
   /** Limits the warnings that every block can cause; the counters have all failures. */
-  private boolean mayLog() {
-    long now = System.nanoTime();
-    if (now - lastErrorLogged < ERROR_LOG_INTERVAL_NANOS) {
-      return false;
+  private void log(String failure, Throwable cause) {
+    long now = tier.nanoTime();
+    if (now - lastLog >= LOG_NANOS) {
+      lastLog = now;
+      log.warn("{} tier: {} {}", tier.getName(), tier.getIoEngine(), failure, cause);
+    } else {
+      log.debug("{} tier: {} {}", tier.getName(), tier.getIoEngine(), failure, cause);
     }
-    lastErrorLogged = now;
-    return true;
-  }
-
-  void countBypassedRead() {
-    bypassedReads.increment();
-  }
-
-  void countBypassedInsert() {
-    bypassedInserts.increment();
-  }
-
-  /** A writer thread begins to write, if the device is not bypassed. */
-  void writerBegins() {
-    writing.incrementAndGet();
-  }
-
-  /** A writer thread has written. */
-  void writerEnds() {
-    writing.decrementAndGet();
-  }
-
-  /** Returns how many blocks were evicted because a read found other bytes than were written. */
-  long getChecksumFailureCount() {
-    return checksumFailures.sum();
-  }
-
-  /** Returns how many reads, writes and syncs the device has failed, probes included. */
-  long getIoErrorCount() {
-    return ioErrors.sum();
-  }
-
-  /** Returns how many lookups were misses because the device was bypassed. */
-  long getBypassedReadCount() {
-    return bypassedReads.sum();
-  }
-
-  /** Returns how many blocks were not cached because the device was bypassed. */
-  long getBypassedInsertCount() {
-    return bypassedInserts.sum();
   }
 
   /** Passes each metric of the device to the visitor. */
   void forEachMetric(MetricKind.Visitor visitor) {
-    visitor.visit(COUNTER, "ChecksumFailureCount", this::getChecksumFailureCount);
-    visitor.visit(COUNTER, "IoErrorCount", this::getIoErrorCount);
-    visitor.visit(COUNTER, "BypassedReadCount", this::getBypassedReadCount);
-    visitor.visit(COUNTER, "BypassedInsertCount", this::getBypassedInsertCount);
-    // 0 while the device is in use, 1 while it is bypassed, 2 if it is disabled.
-    visitor.visit(GAUGE, "DeviceState", () -> health.state().ordinal());
+    visitor.visit(COUNTER, "ChecksumFailureCount", checksumFailures::sum);
+    visitor.visit(COUNTER, "IoErrorCount", ioErrors::get);
+    visitor.visit(COUNTER, "BypassedReadCount", bypassedReads::sum);
+    visitor.visit(COUNTER, "BypassedInsertCount", bypassedInserts::sum);
+    visitor.visit(GAUGE, "DeviceState", () -> isBypassed() ? 1 : 0);
+    visitor.visit(GAUGE, "ReadOnlyDeviceCount", () -> isReadOnly() ? 1 : 0);
   }
 }

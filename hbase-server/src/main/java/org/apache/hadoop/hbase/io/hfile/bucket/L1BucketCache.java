@@ -161,7 +161,7 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   @Override
-  public Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
+  Cacheable readFrom(IOEngine engine, BucketEntry entry) throws IOException {
     return ((L1Entry) entry).read(engine);
   }
 

@@ -57,7 +57,9 @@ final class PromotedBlockInserter {
    */
   boolean insert(BlockCacheKey key, HFileBlock block) throws IOException {
     int length = block.getSerializedLength();
-    int term = cache.device().term();
+    if (!cache.device().claimWrite()) {
+      return false;
+    }
     L1Entry entry;
     try {
       entry = write(block, length, cache.getAllocator().allocateBlock(length));
@@ -73,8 +75,8 @@ final class PromotedBlockInserter {
         entry.markAsEvicted();
       }
     }
-    if (inserted && (!cache.isCacheEnabled() || cache.device().term() != term)) {
-      // Shut down or disabled meanwhile, and the map may have been cleared before.
+    if (inserted && !cache.isCacheEnabled()) {
+      // Shut down meanwhile, and the map may have been cleared before.
       cache.evictCopy(key, entry);
     }
     return inserted;
@@ -82,7 +84,6 @@ final class PromotedBlockInserter {
 
   private L1Entry write(HFileBlock block, int length, long offset) throws IOException {
     L1Entry entry = null;
-    int term = cache.device().term();
     IOEngine engine = cache.ioEngine;
     try {
       engine.write(block.getBufferReadOnly(), offset);
@@ -96,9 +97,10 @@ final class PromotedBlockInserter {
       entry.setDeserializerReference(block.getDeserializer());
       entry.checksum = checksum;
       usedBytes.add(length);
+      cache.device().writeSucceeded();
       return entry;
     } catch (IOException | RuntimeException | InternalError e) {
-      throw cache.device().writeFailed(e, term);
+      throw cache.device().writeFailed(e);
     } finally {
       if (entry == null) {
         cache.getAllocator().freeBlock(offset, length);

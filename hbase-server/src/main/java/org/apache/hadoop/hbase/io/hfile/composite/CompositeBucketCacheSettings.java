@@ -119,12 +119,6 @@ public final class CompositeBucketCacheSettings {
   /** Whether blocks on a device carry checksums, checked on each read. Default: true. */
   public static final String CHECKSUM = "checksum.enabled";
 
-  /** ms between two probes of a disabled device, from 0 on; 0 for no probes. Default: 60000. */
-  public static final String RETRY_INTERVAL = "retry.interval.ms";
-
-  /** ms for which all accesses may fail until a tier is disabled. Default: the common key's. */
-  public static final String ERRORS_TOLERATED = "ioengine.errors.tolerated.duration";
-
   private static final String EXTERNAL_KEY = "hbase.blockcache.use.external";
 
   /** The key for the size of the row cache, whose memory is separate from the tiers. */

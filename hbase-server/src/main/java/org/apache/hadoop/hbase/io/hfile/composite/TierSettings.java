@@ -39,8 +39,6 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class TierSettings {
   static final String OFFHEAP = "offheap";
 
-  private static final long DEFAULT_RETRY_INTERVAL_MS = 60_000;
-
   /** These are the defaults of BucketAllocator, where they are private. */
   private static final int DEFAULT_BUCKET_SIZE_COUNT = 14;
   private static final int DEFAULT_MAX_BUCKET_SIZE = 513 * 1024;
@@ -57,7 +55,6 @@ public final class TierSettings {
   private final int writerQueueLength;
   private final String persistentPath;
   private final boolean checksumEnabled;
-  private final long retryIntervalMs;
   private final DeviceTierEngine.Settings deviceTier;
 
   /**
@@ -85,9 +82,6 @@ public final class TierSettings {
     this.persistentPath = reader.text(prefix + CompositeBucketCacheSettings.PERSISTENT_PATH);
     this.checksumEnabled =
       reader.flag(keyInUse(reader, CompositeBucketCacheSettings.CHECKSUM), true);
-    this.retryIntervalMs =
-      reader.longIn(keyInUse(reader, CompositeBucketCacheSettings.RETRY_INTERVAL),
-        DEFAULT_RETRY_INTERVAL_MS, 0, Long.MAX_VALUE);
     DeviceTierEngine engine = DeviceTierEngine.of(ioEngine);
     if (engine == null) {
       deviceTier = null;
@@ -254,11 +248,6 @@ public final class TierSettings {
   /** Whether blocks carry checksums if the engine is a device. */
   public boolean isChecksumEnabled() {
     return checksumEnabled;
-  }
-
-  /** Returns the ms between two probes of a disabled device, 0 if there are to be none. */
-  public long getRetryIntervalMs() {
-    return retryIntervalMs;
   }
 
   /** Returns what opens a tier that is not a bucket cache, null if it is one. */

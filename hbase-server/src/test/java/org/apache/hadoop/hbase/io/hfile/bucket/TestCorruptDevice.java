@@ -92,8 +92,6 @@ public class TestCorruptDevice {
   private static final int SIZE = 6000;
   private static final int BLOCKS = 200;
   private static final int READERS = 4;
-  /** The number of parts into which ByteBufferArray divides the file. */
-  private static final int PARTS = 16;
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
@@ -104,9 +102,6 @@ public class TestCorruptDevice {
   private Configuration conf;
   private ByteBuffAllocator pool;
   private BucketCacheTier tier;
-  private long capacity;
-  /** Where each part of a mapped file begins; null if it is not mapped. */
-  private long[] partOf;
 
   @Before
   public void setUp() {
@@ -127,27 +122,8 @@ public class TestCorruptDevice {
 
   private void open() throws IOException {
     tier = new BucketCacheTier("L2", CompositeBucketCacheSettings.of(conf).second());
-    capacity = tier.getMaxSize();
-    if (tier.ioEngine instanceof FileMmapIOEngine) {
-      findParts();
-    }
     for (int i = 0; i < BLOCKS; i++) {
       cache(i);
-    }
-  }
-
-  /** The threads that map a file map its parts in any order. */
-  private void findParts() throws IOException {
-    partOf = new long[PARTS];
-    long part = capacity / PARTS;
-    for (int i = 0; i < PARTS; i++) {
-      tier.ioEngine.write(ByteBuffer.wrap(new byte[] { (byte) (i + 1) }), i * part);
-    }
-    try (RandomAccessFile file = new RandomAccessFile(path("a"), "r")) {
-      for (int i = 0; i < PARTS; i++) {
-        file.seek(i * part);
-        partOf[file.read() - 1] = i * part;
-      }
     }
   }
 
@@ -197,53 +173,25 @@ public class TestCorruptDevice {
     }
   }
 
-  private interface Change {
-    void apply(RandomAccessFile file, long offset) throws IOException;
-  }
-
-  /** Changes bytes of the tier's files under it. */
-  private void at(long offset, Change change) throws IOException {
-    long perFile = engine.equals("files") ? capacity / 2 : Long.MAX_VALUE;
-    long part = capacity / PARTS;
-    long place =
-      partOf == null ? offset % perFile : partOf[(int) (offset / part)] + offset % part;
-    try (RandomAccessFile file =
-      new RandomAccessFile(path(offset < perFile ? "a" : "b"), "rw")) {
-      change.apply(file, place);
+  /** Returns the bytes of an entry as they were written. */
+  private byte[] bytesOf(int i) {
+    ByteBuffer bytes = ByteBuffer.allocate(tier.backingMap.get(key(i)).getLength());
+    if (persistent) {
+      bytes.putLong(tier.backingMap.get(key(i)).getCachedTime());
     }
+    return bytes.put(expected(i)).array();
   }
 
-  private void flip(long offset, int bit) throws IOException {
-    at(offset, (file, place) -> {
-      file.seek(place);
-      int value = file.read();
-      file.seek(place);
-      file.write(value ^ 1 << bit);
-    });
-  }
-
-  private byte[] bytesOf(int i) throws IOException {
-    BucketEntry entry = tier.backingMap.get(key(i));
-    byte[] bytes = new byte[entry.getLength()];
-    for (int j = 0; j < bytes.length; j++) {
-      int index = j;
-      at(entry.offset() + j, (file, place) -> {
-        file.seek(place);
-        bytes[index] = file.readByte();
-      });
-    }
-    return bytes;
-  }
-
+  /** Changes bytes of an entry on the device. */
   private void write(int i, byte[] bytes, int from, int to) throws IOException {
-    long offset = tier.backingMap.get(key(i)).offset();
-    for (int j = from; j < to; j++) {
-      int index = j;
-      at(offset + j, (file, place) -> {
-        file.seek(place);
-        file.write(bytes[index]);
-      });
-    }
+    tier.ioEngine.write(ByteBuffer.wrap(bytes, from, to - from).slice(),
+      tier.backingMap.get(key(i)).offset() + from);
+  }
+
+  private void flip(int i, int place, int bit) throws IOException {
+    byte[] bytes = bytesOf(i);
+    bytes[place] ^= 1 << bit;
+    write(i, bytes, place, place + 1);
   }
 
   private void assertEvicted(Collection<Integer> bad) {
@@ -251,8 +199,8 @@ public class TestCorruptDevice {
       assertEquals("block " + i, !bad.contains(i), read(i));
       assertEquals("block " + i, !bad.contains(i), tier.backingMap.containsKey(key(i)));
     }
-    assertEquals(bad.size(), tier.getChecksumFailureCount());
-    assertEquals(0, tier.getIoErrorCount());
+    assertEquals(bad.size(), tier.device().checksumFailures.sum());
+    assertEquals(0, tier.device().ioErrors.get());
     // Their places are free again, and the tier takes the blocks anew.
     for (int i : bad) {
       cache(i);
@@ -282,8 +230,7 @@ public class TestCorruptDevice {
       }
       Random random = new Random(1);
       for (int i = 0; i < BLOCKS; i += 3) {
-        BucketEntry entry = tier.backingMap.get(key(i));
-        flip(entry.offset() + random.nextInt(entry.getLength()), random.nextInt(Byte.SIZE));
+        flip(i, random.nextInt(tier.backingMap.get(key(i)).getLength()), random.nextInt(Byte.SIZE));
         bad.add(i);
       }
       for (Future<Void> read : reads) {
@@ -293,9 +240,9 @@ public class TestCorruptDevice {
         assertFalse("block " + i, read(i));
       }
       // Readers that met the same entry each count what they found.
-      assertTrue(tier.getChecksumFailureCount() >= bad.size());
+      assertTrue(tier.device().checksumFailures.sum() >= bad.size());
       assertEquals(BLOCKS - bad.size(), tier.backingMap.size());
-      assertEquals(0, tier.getIoErrorCount());
+      assertEquals(0, tier.device().ioErrors.get());
     } finally {
       readers.shutdownNow();
     }
@@ -309,7 +256,7 @@ public class TestCorruptDevice {
     // The time of caching if there is one, the header, the data, the metadata at the end.
     int[] places = { 0, 7, 8, 20, 41, 45, 1000, length - 13, length - 12, length - 1 };
     for (int i = 0; i < places.length; i++) {
-      flip(tier.backingMap.get(key(i)).offset() + places[i], i % Byte.SIZE);
+      flip(i, places[i], i % Byte.SIZE);
       bad.add(i);
     }
     assertEvicted(bad);
@@ -338,17 +285,12 @@ public class TestCorruptDevice {
   @Test
   public void testForeignFileOfTheSameLength() throws Exception {
     open();
-    byte[] foreign = new byte[1 << 16];
     Random random = new Random(2);
-    for (long offset = 0; offset < capacity; offset += foreign.length) {
-      random.nextBytes(foreign);
-      at(offset, (file, place) -> {
-        file.seek(place);
-        file.write(foreign, 0, (int) Math.min(foreign.length, file.length() - place));
-      });
-    }
     List<Integer> all = new ArrayList<>();
     for (int i = 0; i < BLOCKS; i++) {
+      byte[] foreign = bytesOf(i);
+      random.nextBytes(foreign);
+      write(i, foreign, 0, foreign.length);
       all.add(i);
     }
     assertEvicted(all);
@@ -368,14 +310,14 @@ public class TestCorruptDevice {
     }
     assertTrue(found + " blocks", found < BLOCKS);
     if (engine.startsWith("file")) {
-      assertEquals(0, tier.getIoErrorCount());
-      assertEquals(BLOCKS - found, tier.getChecksumFailureCount());
+      assertEquals(0, tier.device().ioErrors.get());
+      assertEquals(BLOCKS - found, tier.device().checksumFailures.sum());
       assertEquals(found, tier.backingMap.size());
     } else {
       // What is not there in memory is an error of the device.
-      assertTrue(tier.getIoErrorCount() >= DeviceHealth.FAILURES_IN_A_ROW);
-      assertTrue(tier.getBypassedReadCount() > 0);
-      assertEquals(0, tier.getChecksumFailureCount());
+      assertTrue(tier.device().ioErrors.get() >= DeviceAccess.FAILURES_IN_A_ROW);
+      assertTrue(tier.device().bypassedReads.sum() > 0);
+      assertEquals(0, tier.device().checksumFailures.sum());
     }
   }
 
@@ -393,7 +335,7 @@ public class TestCorruptDevice {
     for (int i = 0; i < BLOCKS; i++) {
       read(i);
     }
-    assertEquals(0, tier.getIoErrorCount());
+    assertEquals(0, tier.device().ioErrors.get());
     cache(BLOCKS);
     assertTrue(read(BLOCKS));
   }
@@ -403,16 +345,16 @@ public class TestCorruptDevice {
   public void testWithoutSumsWrongBytesAreServed() throws Exception {
     conf.set("hbase.bucketcache.l2.checksum.enabled", "false");
     open();
-    flip(tier.backingMap.get(key(7)).offset() + 1000, 3);
+    flip(7, 1000, 3);
     Cacheable block = tier.getBlock(key(7), true, false, true);
     assertNotNull(block);
     assertFalse(Arrays.equals(expected(7), CachedBlockFixture.content(block)));
     block.release();
     assertEquals(EntryChecksum.NONE, tier.backingMap.get(key(7)).checksum);
-    assertEquals(0, tier.getChecksumFailureCount());
+    assertEquals(0, tier.device().checksumFailures.sum());
 
     // Not even then does a block that cannot be made out at all reach anybody.
-    flip(tier.backingMap.get(key(8)).offset() + (persistent ? 8 : 0), 3);
+    flip(8, persistent ? 8 : 0, 3);
     assertNull(tier.getBlock(key(8), true, false, true));
     assertFalse(tier.backingMap.containsKey(key(8)));
   }

@@ -129,9 +129,9 @@ public class TestCorruptDeviceOnCluster {
         clients.shutdownNow();
       }
       assertTrue(flipped + " flips", flipped > 100);
-      assertTrue(tier().getChecksumFailureCount() + " found of " + flipped,
-        tier().getChecksumFailureCount() > 100);
-      assertEquals(0, tier().getIoErrorCount());
+      assertTrue(tier().device().checksumFailures.sum() + " found of " + flipped,
+        tier().device().checksumFailures.sum() > 100);
+      assertEquals(0, tier().device().ioErrors.get());
 
       flipBits(new Random(100));
       ClusterWithTiers.scan(table, ROWS);

@@ -27,7 +27,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.file.Files;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collection;
 import org.apache.hadoop.conf.Configuration;
@@ -100,23 +100,11 @@ public class TestCorruptFirstTier {
     tier.shutdown();
   }
 
-  /** Changes a bit of a block's data where it is in the file, wherever that is. */
-  private void flip(HFileBlock block) throws IOException {
-    byte[] wanted = Arrays.copyOfRange(CachedBlockFixture.content(block), 100, 200);
-    byte[] all = Files.readAllBytes(file.toPath());
-    for (int i = 0; i + wanted.length <= all.length; i++) {
-      if (
-        all[i] == wanted[0]
-          && Arrays.equals(wanted, Arrays.copyOfRange(all, i, i + wanted.length))
-      ) {
-        try (RandomAccessFile out = new RandomAccessFile(file, "rw")) {
-          out.seek(i);
-          out.write(wanted[0] ^ 1);
-        }
-        return;
-      }
-    }
-    throw new AssertionError("The block is not in the file");
+  /** Changes a bit of a block's data where it is stored. */
+  private void flip(BlockCacheKey key, HFileBlock block) throws IOException {
+    byte changed = (byte) (CachedBlockFixture.content(block)[100] ^ 1);
+    tier.ioEngine.write(ByteBuffer.wrap(new byte[] { changed }),
+      tier.backingMap.get(key).offset() + 100);
   }
 
   private void assertCheckedEachTime(BlockCacheKey key, HFileBlock block) throws IOException {
@@ -127,10 +115,10 @@ public class TestCorruptFirstTier {
       assertArrayEquals(CachedBlockFixture.content(block), CachedBlockFixture.content(read));
       read.release();
     }
-    flip(block);
+    flip(key, block);
     assertNull(tier.getBlock(key, true, false, true));
-    assertEquals(1, tier.getChecksumFailureCount());
-    assertEquals(0, tier.getIoErrorCount());
+    assertEquals(1, tier.device().checksumFailures.sum());
+    assertEquals(0, tier.device().ioErrors.get());
     assertTrue("not evicted", tier.backingMap.isEmpty());
   }
 
@@ -170,12 +158,9 @@ public class TestCorruptFirstTier {
       assertNull(tier.getBlock(key, true, false, true));
       tier.promote(key, block);
     }
-    assertTrue(tier.getIoErrorCount() >= DeviceHealth.FAILURES_IN_A_ROW);
-    assertTrue(tier.getBypassedReadCount() > 0);
+    assertTrue(tier.device().ioErrors.get() >= DeviceAccess.FAILURES_IN_A_ROW);
+    assertTrue(tier.device().bypassedReads.sum() > 0);
     tier.evictBlocksByHfileName(FILE);
-    // A probe fails as well, and may be in progress.
-    CachedBlockFixture.await(() -> tier.getAllocator().getUsedSize() == 0);
-    tier.shutdown();
     block.release();
   }
 }

@@ -20,22 +20,25 @@ package org.apache.hadoop.hbase.io.hfile.bucket;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
@@ -43,10 +46,12 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
+import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
-import org.apache.hadoop.hbase.io.hfile.bucket.DeviceHealth.State;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
+import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -58,8 +63,8 @@ import org.junit.experimental.categories.Category;
 import org.junit.rules.TemporaryFolder;
 
 /**
- * A tier whose device fails: it is bypassed, disabled when that lasts too long, tried, and taken
- * back; no caller waits for it, sees an exception or loses a buffer.
+ * A tier whose device fails: it is bypassed or read-only, probed, and used again; no caller waits
+ * for it, sees an exception or loses a buffer. And when the device is synced.
  */
 @Category({ IOTests.class, MediumTests.class })
 public class TestDeviceOutage {
@@ -68,11 +73,9 @@ public class TestDeviceOutage {
     HBaseClassTestRule.forClass(TestDeviceOutage.class);
 
   private static final String FILE = "0123456789abcdef0123456789abcdef";
+  private static final int FAILURES = DeviceAccess.FAILURES_IN_A_ROW;
   private static final int SIZE = 6000;
   private static final int BLOCKS = 40;
-  private static final String TOLERATED =
-    "hbase.bucketcache.ioengine.errors.tolerated.duration";
-  private static final String RETRY = "hbase.bucketcache.l2.retry.interval.ms";
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
@@ -80,17 +83,80 @@ public class TestDeviceOutage {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  private final DeviceOnCue device = new DeviceOnCue();
+  private volatile boolean readsFail;
+  private volatile boolean writesFail;
+  private volatile boolean syncsFail;
+  /** A channel whose device is gone. */
+  private volatile FileChannel gone;
+  /** A permit for each failed read, null for any number. */
+  private volatile Semaphore mayFail;
+  private final AtomicInteger reads = new AtomicInteger();
+  private final AtomicInteger writes = new AtomicInteger();
+  private final AtomicInteger syncs = new AtomicInteger();
+  private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - CircuitBreaker.FIRST_PAUSE);
   private Configuration conf;
   private ByteBuffAllocator pool;
   private BucketCacheTier tier;
+  private DeviceAccess device;
+
+  /** A file of which accesses fail when the test says so. */
+  private final class FailingFile extends FileIOEngine {
+    FailingFile(String path, long capacity, boolean persistent) throws IOException {
+      super(capacity, persistent, path);
+    }
+
+    private void act(boolean fails) throws IOException {
+      if (fails || gone == getFileChannels()[0]) {
+        throw new IOException("The device fails");
+      }
+    }
+
+    @Override
+    public Cacheable read(BucketEntry entry) throws IOException {
+      reads.incrementAndGet();
+      if (mayFail != null) {
+        mayFail.acquireUninterruptibly();
+      }
+      act(readsFail);
+      return super.read(entry);
+    }
+
+    @Override
+    public void write(ByteBuff bytes, long offset) throws IOException {
+      writes.incrementAndGet();
+      act(writesFail);
+      super.write(bytes, offset);
+    }
+
+    @Override
+    public void sync() throws IOException {
+      syncs.incrementAndGet();
+      act(syncsFail);
+    }
+  }
+
+  private final class FailingTier extends BucketCacheTier {
+    FailingTier(TierSettings settings) throws IOException {
+      super("L2", settings);
+    }
+
+    @Override
+    IOEngine getIOEngineFromName(String name, long capacity, String persistencePath)
+      throws IOException {
+      return new FailingFile(name.substring("file:".length()), capacity, persistencePath != null);
+    }
+
+    @Override
+    long nanoTime() {
+      return now.get();
+    }
+  }
 
   @Before
   public void setUp() {
     conf = CachedBlockFixture.tiers(2, 2, "file:" + path("cache"));
     conf.set("hbase.bucketcache.bucket.sizes", "9216");
     conf.set("hbase.bucketcache.l2.writer.threads", "1");
-    conf.setInt(TOLERATED, 60_000);
     pool = CachedBlockFixture.pool(conf, 1000);
   }
 
@@ -99,12 +165,19 @@ public class TestDeviceOutage {
   }
 
   private void open() throws IOException {
-    tier = device.tier(CompositeBucketCacheSettings.of(conf).second());
+    tier = new FailingTier(CompositeBucketCacheSettings.of(conf).second());
+    device = tier.device();
+  }
+
+  private void openFilled() throws IOException {
+    open();
+    for (int i = 0; i < BLOCKS; i++) {
+      cache(i);
+    }
   }
 
   @After
   public void tearDown() {
-    device.fails(false);
     tier.evictBlocksByHfileName(FILE);
     tier.shutdown();
     assertEquals(0, tier.backingMap.size());
@@ -121,34 +194,16 @@ public class TestDeviceOutage {
     return CachedBlockFixture.key(FILE, i, BlockType.DATA);
   }
 
+  /** Inserts a block, and waits until it is written or dropped. */
   private void offer(int i) {
     CachedBlockFixture.cache(tier, key(i),
       CachedBlockFixture.block(BlockType.DATA, i, SIZE, pool));
+    CachedBlockFixture.await(() -> !tier.ramCache.containsKey(key(i)));
   }
 
   private void cache(int i) {
     offer(i);
-    CachedBlockFixture.await(
-      () -> tier.backingMap.containsKey(key(i)) && !tier.ramCache.containsKey(key(i)));
-  }
-
-  private void cacheAll() {
-    for (int i = 0; i < BLOCKS; i++) {
-      cache(i);
-    }
-  }
-
-  private void openFilled() throws IOException {
-    open();
-    cacheAll();
-  }
-
-  private void openAndDisable(String retryIntervalMs) throws IOException {
-    conf.setInt(TOLERATED, 100);
-    conf.set(RETRY, retryIntervalMs);
-    openFilled();
-    disable();
-    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
+    assertTrue(tier.backingMap.containsKey(key(i)));
   }
 
   private boolean read(int i) {
@@ -156,19 +211,15 @@ public class TestDeviceOutage {
     if (block == null) {
       return false;
     }
+    HFileBlock expected = CachedBlockFixture.block(BlockType.DATA, i, SIZE);
     try {
-      assertRight(i, block);
+      assertArrayEquals("block " + i, CachedBlockFixture.content(expected),
+        CachedBlockFixture.content(block));
       return true;
     } finally {
+      expected.release();
       block.release();
     }
-  }
-
-  private static void assertRight(int i, Cacheable block) {
-    HFileBlock expected = CachedBlockFixture.block(BlockType.DATA, i, SIZE);
-    assertArrayEquals("block " + i, CachedBlockFixture.content(expected),
-      CachedBlockFixture.content(block));
-    expected.release();
   }
 
   private int readAll() {
@@ -179,44 +230,40 @@ public class TestDeviceOutage {
     return found;
   }
 
-  private void awaitState(State state) {
-    CachedBlockFixture.await(() -> tier.getDeviceState() == state);
-  }
-
-  private void disable() {
-    device.fails(true);
-    for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
-      read(i);
-    }
-    awaitState(State.DISABLED);
+  private void pass(long nanos) {
+    now.addAndGet(nanos);
   }
 
   @Test
-  public void testFailingReadsAreBypassedUntilTheDeviceWorks() throws Exception {
+  public void testFailingReadsAreBypassedUntilOneSucceeds() throws Exception {
     openFilled();
-    device.fails(true);
+    readsFail = true;
     assertEquals(0, readAll());
-    assertEquals(State.BYPASSED, tier.getDeviceState());
-    assertEquals(DeviceHealth.FAILURES_IN_A_ROW, device.reads.get());
-    assertEquals(BLOCKS - DeviceHealth.FAILURES_IN_A_ROW, tier.getBypassedReadCount());
-    assertTrue(tier.getIoErrorCount() >= DeviceHealth.FAILURES_IN_A_ROW);
-    assertEquals(0, tier.getChecksumFailureCount());
+    assertTrue(device.isBypassed());
+    assertEquals(FAILURES, reads.get());
+    assertEquals(FAILURES, device.ioErrors.get());
+    assertEquals(BLOCKS - FAILURES, device.bypassedReads.sum());
+    assertEquals(0, device.checksumFailures.sum());
     assertEquals(BLOCKS, tier.getStats().getMissCount());
     assertEquals(0, tier.getStats().getHitCount());
 
     offer(BLOCKS);
     assertFalse(tier.containsBlock(key(BLOCKS)));
-    assertEquals(1, tier.getBypassedInsertCount());
+    assertEquals(1, device.bypassedInserts.sum());
     HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 0, SIZE);
     assertFalse(tier.hasRoomFor(block));
     assertFalse(tier.blockFitsIntoTheCache(block).get());
     block.release();
 
-    device.fails(false);
-    awaitState(State.WORKING);
-    // What the device had is there again, but for the blocks that could not be read.
-    assertEquals(BLOCKS - DeviceHealth.FAILURES_IN_A_ROW, readAll());
-    assertEquals("opened anew", 1, device.opened.get());
+    pass(CircuitBreaker.FIRST_PAUSE);
+    assertEquals(0, readAll());
+    assertEquals("one probe", FAILURES + 1, reads.get());
+    readsFail = false;
+    assertEquals("not before the next probe", 0, readAll());
+    pass(2 * CircuitBreaker.FIRST_PAUSE);
+    // All blocks are there again, but for those that could not be read.
+    assertEquals(BLOCKS - FAILURES - 1, readAll());
+    assertFalse(device.isBypassed());
     cache(BLOCKS);
     assertTrue(read(BLOCKS));
   }
@@ -228,17 +275,17 @@ public class TestDeviceOutage {
   @Test
   public void testDeviceThatIsSlowToFailHoldsUpNobodyTwice() throws Exception {
     openFilled();
-    device.mayFail = new Semaphore(0);
-    device.fails(true);
+    mayFail = new Semaphore(0);
+    readsFail = true;
     ExecutorService handlers = Executors.newFixedThreadPool(BLOCKS);
     try {
-      List<Future<?>> reads = new ArrayList<>();
+      List<Future<?>> lookups = new ArrayList<>();
       AtomicInteger answered = new AtomicInteger();
       for (int i = 0; i < BLOCKS; i++) {
         int block = i;
-        reads.add(handlers.submit(() -> {
+        lookups.add(handlers.submit(() -> {
           read(block);
-          awaitState(State.BYPASSED);
+          CachedBlockFixture.await(device::isBypassed);
           for (int j = 0; j < 100; j++) {
             assertFalse(read(j % BLOCKS));
             offer(BLOCKS + j);
@@ -246,78 +293,90 @@ public class TestDeviceOutage {
           return answered.incrementAndGet();
         }));
       }
-      CachedBlockFixture.await(() -> device.reads.get() == BLOCKS);
-      device.mayFail.release(DeviceHealth.FAILURES_IN_A_ROW);
-      CachedBlockFixture.await(() -> answered.get() == DeviceHealth.FAILURES_IN_A_ROW);
-      device.mayFail.release(Integer.MAX_VALUE / 2);
-      for (Future<?> read : reads) {
-        read.get(2, TimeUnit.MINUTES);
+      CachedBlockFixture.await(() -> reads.get() == BLOCKS);
+      mayFail.release(FAILURES);
+      CachedBlockFixture.await(() -> answered.get() == FAILURES);
+      mayFail.release(BLOCKS);
+      for (Future<?> lookup : lookups) {
+        lookup.get(2, TimeUnit.MINUTES);
       }
     } finally {
-      device.mayFail.release(Integer.MAX_VALUE / 2);
+      mayFail.release(BLOCKS);
       handlers.shutdownNow();
     }
-    assertTrue(device.reads.get() < BLOCKS + DeviceHealth.FAILURES_IN_A_ROW);
+    assertEquals(BLOCKS, reads.get());
   }
 
   @Test
-  public void testFailedReadHereAndThereCostsItsBlockOnly() throws Exception {
+  public void testTierWhoseWritesFailIsStillRead() throws Exception {
     openFilled();
-    for (int i = 0; i < BLOCKS; i++) {
-      device.readsFail = i % DeviceHealth.FAILURES_IN_A_ROW == 0;
-      assertEquals(!device.readsFail, read(i));
-    }
-    device.readsFail = false;
-    assertEquals(State.WORKING, tier.getDeviceState());
-    int bad = (BLOCKS + DeviceHealth.FAILURES_IN_A_ROW - 1) / DeviceHealth.FAILURES_IN_A_ROW;
-    assertEquals(bad, tier.getIoErrorCount());
-    assertEquals(BLOCKS - bad, readAll());
-  }
-
-  @Test
-  public void testFailingWritesDropTheirBlocks() throws Exception {
-    open();
-    device.fails(true);
-    for (int i = 0; i < BLOCKS; i++) {
+    writes.set(0);
+    writesFail = true;
+    for (int i = BLOCKS; i < 2 * BLOCKS; i++) {
       offer(i);
     }
-    awaitState(State.BYPASSED);
-    CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
-    assertEquals("a failed write is not tried again", DeviceHealth.FAILURES_IN_A_ROW,
-      device.writes.get());
-    assertEquals(0, tier.backingMap.size());
-    device.fails(false);
-    awaitState(State.WORKING);
-    cacheAll();
+    assertTrue(device.isReadOnly());
+    assertEquals("a failed write is not tried again", FAILURES, writes.get());
+    assertEquals(BLOCKS - FAILURES, device.bypassedInserts.sum());
+    assertEquals(BLOCKS, tier.backingMap.size());
+    assertFalse(tier.awaitInsertion(key(0), 1));
     assertEquals(BLOCKS, readAll());
+    writesFail = false;
+    pass(CircuitBreaker.FIRST_PAUSE);
+    cache(BLOCKS);
+    assertTrue(read(BLOCKS));
+    assertTrue(tier.awaitInsertion(key(0), 1));
   }
 
+  /** Writes that end in the page cache do not hide it. */
   @Test
-  public void testFailingSyncsAreBypassedAsWell() throws Exception {
-    open();
-    device.syncsFail = true;
-    for (int i = 0; i < BLOCKS && tier.getDeviceState() == State.WORKING; i++) {
-      offer(i);
-      CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
+  public void testFailingSyncsEndTheInsertionsAsWell() throws Exception {
+    openFilled();
+    syncsFail = true;
+    pass(TimeUnit.SECONDS.toNanos(1));
+    for (int i = 0; i < FAILURES; i++) {
+      assertFalse(device.isReadOnly());
+      offer(BLOCKS + i);
     }
-    assertEquals(State.BYPASSED, tier.getDeviceState());
-    assertFalse("nothing is inserted", tier.awaitInsertion(key(0), 1));
-    device.syncsFail = false;
-    awaitState(State.WORKING);
-    assertTrue(tier.awaitInsertion(key(0), 1));
-    cacheAll();
+    assertTrue(device.isReadOnly());
+    assertEquals(BLOCKS, tier.backingMap.size());
+    pass(CircuitBreaker.FIRST_PAUSE);
+    int before = syncs.get();
+    offer(BLOCKS);
+    assertEquals("the probe is synced", before + 1, syncs.get());
+    assertTrue(device.isReadOnly());
+    syncsFail = false;
+    pass(2 * CircuitBreaker.FIRST_PAUSE);
+    cache(BLOCKS);
+    assertFalse(device.isReadOnly());
     assertEquals(BLOCKS, readAll());
   }
 
   @Test
   public void testBatchesShareASync() throws Exception {
+    openFilled();
+    assertEquals("the first batch", 1, syncs.get());
+    pass(TimeUnit.SECONDS.toNanos(1) - 1);
+    cache(BLOCKS);
+    assertEquals(1, syncs.get());
+    pass(1);
+    cache(BLOCKS + 1);
+    assertEquals(2, syncs.get());
+  }
+
+  @Test
+  public void testMuchIsSyncedAtOnce() throws Exception {
+    conf.set("hbase.bucketcache.l2.size", "8");
+    conf.set("hbase.bucketcache.l2.bucket.sizes", "525312");
     open();
-    long start = System.nanoTime();
-    cacheAll();
-    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-    int syncs = device.syncs.get();
-    assertTrue(syncs + " syncs in " + seconds + " s", syncs >= 1 && syncs <= 2 + seconds);
-    assertEquals(BLOCKS, readAll());
+    HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 0, 512 << 10);
+    for (int i = 0; i < 66; i++) {
+      tier.cacheBlock(key(i), block);
+      CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
+    }
+    block.release();
+    // The first one, and each 32 blocks of a little more than half a megabyte.
+    assertEquals(3, syncs.get());
   }
 
   /** Nothing would tell whether what is read is what was written. */
@@ -325,7 +384,7 @@ public class TestDeviceOutage {
   public void testWithoutChecksumsEachBatchIsSynced() throws Exception {
     conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", false);
     openFilled();
-    assertEquals(BLOCKS, device.syncs.get());
+    assertEquals(BLOCKS, syncs.get());
   }
 
   @Test
@@ -333,217 +392,112 @@ public class TestDeviceOutage {
     conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
     conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, TimeUnit.HOURS.toMillis(1));
     openFilled();
-    int syncs = device.syncs.get();
-    device.syncsFail = true;
+    int before = syncs.get();
+    syncsFail = true;
     assertThrows(IOException.class, tier::persistToFile);
     assertFalse("not what may be lost", new File(path("map")).exists());
-    device.syncsFail = false;
+    syncsFail = false;
     tier.persistToFile();
     assertTrue(new File(path("map")).exists());
-    assertEquals(syncs + 2, device.syncs.get());
+    assertEquals(before + 2, syncs.get());
     tier.evictBlocksByHfileName(FILE);
     tier.shutdown();
-    assertEquals("before the engine is closed", syncs + 3, device.syncs.get());
+    assertEquals("before the engine is closed", before + 3, syncs.get());
     tier.shutdown();
-    assertEquals(syncs + 3, device.syncs.get());
+    assertEquals(before + 3, syncs.get());
   }
 
-  @Test
-  public void testDisabledTierIsTakenBackEmpty() throws Exception {
-    conf.setInt(TOLERATED, 200);
-    conf.set(RETRY, "50");
-    openFilled();
-    tier.fileCacheCompleted(new Path("/table/region/family/" + FILE), 1);
-    disable();
-    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
-    CachedBlockFixture.await(() -> device.opened.get() > 3);
-    assertEquals(0, tier.getBlockCount());
-    assertEquals(0, tier.getCurrentSize());
-    assertEquals(0, tier.getDataBlockCount());
-    assertTrue(tier.getFullyCachedFiles().get().isEmpty());
-    assertTrue(tier.getRegionCachedInfo().get().isEmpty());
-    assertFalse(read(5));
-    offer(5);
-    assertFalse(tier.containsBlock(key(5)));
-
-    device.fails(false);
-    awaitState(State.WORKING);
+  /** The device of the open file is gone, and the path leads to nothing. */
+  private File loseDevice() {
+    File file = new File(path("cache"));
+    File elsewhere = new File(path("elsewhere"));
+    gone = ((FileIOEngine) tier.ioEngine).getFileChannels()[0];
+    assertTrue(file.renameTo(elsewhere));
     assertEquals(0, readAll());
-    cacheAll();
-    assertEquals(BLOCKS, readAll());
+    pass(CircuitBreaker.FIRST_PAUSE);
+    assertEquals(0, readAll());
+    assertTrue(device.isBypassed());
+    assertFalse("made below the mount point", file.exists());
+    pass(2 * CircuitBreaker.FIRST_PAUSE);
+    return elsewhere;
   }
 
   @Test
-  public void testFileThatVanishedIsMadeAnew() throws Exception {
-    for (String persistence : new String[] { null, path("map") }) {
-      conf.setInt(TOLERATED, 200);
-      conf.set(RETRY, "50");
-      if (persistence != null) {
-        tearDown();
-        conf.set("hbase.bucketcache.l2.persistent.path", persistence);
-        conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, Long.MAX_VALUE);
+  public void testDeviceThatIsMountedAgainHasItsBlocks() throws Exception {
+    openFilled();
+    File mounted = loseDevice();
+    assertTrue(mounted.renameTo(new File(path("cache"))));
+    assertEquals(BLOCKS - FAILURES - 1, readAll());
+    assertFalse(device.isBypassed());
+    cache(0);
+    assertTrue(read(0));
+  }
+
+  @Test
+  public void testAnotherFileInItsPlaceHasNoBlocks() throws Exception {
+    openFilled();
+    Files.delete(loseDevice().toPath());
+    try (RandomAccessFile another = new RandomAccessFile(path("cache"), "rw")) {
+      another.setLength(tier.getMaxSize() / 2);
+    }
+    assertEquals(0, readAll());
+    assertFalse(device.isBypassed());
+    assertEquals(BLOCKS - FAILURES - 1, device.checksumFailures.sum());
+    cache(0);
+    assertTrue(read(0));
+  }
+
+  /** Without checksums, another file would be taken for the former one. */
+  @Test
+  public void testFileWithoutChecksumsIsNotOpenedAgain() throws Exception {
+    conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", false);
+    openFilled();
+    assertTrue(loseDevice().renameTo(new File(path("cache"))));
+    assertEquals(0, readAll());
+    assertTrue(device.isBypassed());
+  }
+
+  /** Readers that hold blocks, insertions and evictions, while the device fails and recovers. */
+  @Test
+  public void testNothingIsLeftOfOutages() throws Exception {
+    openFilled();
+    ExecutorService users = Executors.newFixedThreadPool(5);
+    List<Future<?>> results = new ArrayList<>();
+    AtomicInteger outages = new AtomicInteger();
+    for (int i = 0; i < 5; i++) {
+      boolean evicts = i == 0;
+      results.add(users.submit(() -> {
+        while (outages.get() < 100) {
+          int block = ThreadLocalRandom.current().nextInt(2 * BLOCKS);
+          if (evicts) {
+            tier.evictBlock(key(block));
+          } else if (!read(block)) {
+            offer(block);
+          }
+        }
+        return null;
+      }));
+    }
+    try {
+      ThreadLocalRandom random = ThreadLocalRandom.current();
+      while (outages.get() < 100 && results.stream().noneMatch(Future::isDone)) {
+        readsFail = random.nextBoolean();
+        writesFail = !readsFail || random.nextBoolean();
+        CachedBlockFixture.await(() -> device.isBypassed() || device.isReadOnly());
+        readsFail = false;
+        writesFail = false;
+        CachedBlockFixture.await(() -> {
+          pass(CircuitBreaker.MAX_PAUSE);
+          return !device.isBypassed() && !device.isReadOnly();
+        });
+        outages.incrementAndGet();
       }
-      open();
-      cacheAll();
-      disable();
-      CachedBlockFixture.await(() -> device.opened.get() > 2);
-      File file = new File(path("cache"));
-      assertTrue(file.delete());
-      device.fails(false);
-      awaitState(State.WORKING);
-      assertEquals(tier.getMaxSize(), file.length());
-      cacheAll();
-      assertEquals(BLOCKS, readAll());
+    } finally {
+      outages.set(100);
+      users.shutdown();
     }
-  }
-
-  @Test
-  public void testTierStaysDisabledWithoutRetry() throws Exception {
-    openAndDisable("0");
-    device.fails(false);
-    int opened = device.opened.get();
-    Thread.sleep(500);
-    assertEquals(State.DISABLED, tier.getDeviceState());
-    assertEquals(opened, device.opened.get());
-    assertFalse(read(1));
-  }
-
-  /** Reads work but for the blocks, as where the trial is read from the page cache. */
-  @Test
-  public void testTrialsThatSucceedDoNotKeepABadDeviceInUse() throws Exception {
-    conf.setInt(TOLERATED, 1000);
-    conf.set(RETRY, "0");
-    openFilled();
-    int next = 0;
-    while (tier.getDeviceState() != State.DISABLED && next < BLOCKS) {
-      device.readsFail = true;
-      for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
-        read(next++ % BLOCKS);
-      }
-      device.readsFail = false;
-      CachedBlockFixture.await(() -> tier.getDeviceState() != State.BYPASSED);
+    for (Future<?> result : results) {
+      result.get(2, TimeUnit.MINUTES);
     }
-    assertEquals(State.DISABLED, tier.getDeviceState());
-  }
-
-  @Test
-  public void testFullTierIsTriedAsWell() throws Exception {
-    conf.set("hbase.bucketcache.l2.acceptfactor", "1");
-    open();
-    int stored = 0;
-    while (tier.getFreeSize() > 0) {
-      cache(stored++);
-    }
-    device.fails(true);
-    for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
-      device.readsFail = true;
-      read(i);
-    }
-    assertEquals(State.BYPASSED, tier.getDeviceState());
-    // The test allocates the places of all blocks that were evicted for their failed reads.
-    long[] taken = new long[DeviceHealth.FAILURES_IN_A_ROW];
-    for (int i = 0; i < taken.length; i++) {
-      taken[i] = tier.getAllocator().allocateBlock(SIZE);
-    }
-    device.fails(false);
-    awaitState(State.WORKING);
-    int found = 0;
-    for (int i = 0; i < stored; i++) {
-      found += read(i) ? 1 : 0;
-    }
-    // One made place for the trial.
-    assertEquals(stored - DeviceHealth.FAILURES_IN_A_ROW - 1, found);
-    for (long offset : taken) {
-      tier.getAllocator().freeBlock(offset, SIZE);
-    }
-  }
-
-  @Test
-  public void testTierIsNotTakenBackWhileAReaderHoldsABlock() throws Exception {
-    conf.set("hbase.bucketcache.l2.ioengine", "pmem:" + path("cache"));
-    conf.set("hbase.bucketcache.l2.acceptfactor", "1");
-    conf.setInt(TOLERATED, 100);
-    conf.set(RETRY, "50");
-    openFilled();
-    Cacheable held = tier.getBlock(key(7), true, false, true);
-    assertRight(7, held);
-    disable();
-    CachedBlockFixture.await(() -> tier.backingMap.isEmpty());
-    assertRight(7, held);
-    int opened = device.opened.get();
-    device.fails(false);
-    Thread.sleep(500);
-    assertEquals("not while a reader is there", State.DISABLED, tier.getDeviceState());
-    assertEquals(opened, device.opened.get());
-    assertEquals(9216, tier.getAllocator().getUsedSize());
-    assertRight(7, held);
-    held.release();
-    awaitState(State.WORKING);
-    cacheAll();
-    assertEquals(BLOCKS, readAll());
-  }
-
-  @Test
-  public void testPlaceThatAReaderHoldsIsNotHandedOutDuringABypass() throws Exception {
-    conf.set("hbase.bucketcache.l2.ioengine", "pmem:" + path("cache"));
-    conf.set("hbase.bucketcache.l2.acceptfactor", "1");
-    openFilled();
-    Cacheable held = tier.getBlock(key(7), true, false, true);
-    device.fails(true);
-    for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
-      read(i);
-    }
-    tier.evictBlocksByHfileName(FILE);
-    device.fails(false);
-    awaitState(State.WORKING);
-    long places = tier.getAllocator().getTotalSize() / 9216;
-    for (int i = 0; tier.getFreeSize() > 0; i++) {
-      assertTrue(i <= places);
-      cache(1000 + i);
-    }
-    assertRight(7, held);
-    held.release();
-    assertEquals(9216, tier.getFreeSize());
-  }
-
-  @Test
-  public void testShutdownWhileDisabled() throws Exception {
-    openAndDisable("60000");
-    tier.shutdown();
-    assertNoThreadIsLeft();
-    assertNull(tier.getBlock(key(1), true, false, true));
-  }
-
-  @Test
-  public void testShutdownWhileATrialHangs() throws Exception {
-    openFilled();
-    device.readsFail = true;
-    for (int i = 0; i < DeviceHealth.FAILURES_IN_A_ROW; i++) {
-      read(i);
-    }
-    tier.evictBlocksByHfileName(FILE);
-    device.millisToFail = TimeUnit.HOURS.toMillis(1);
-    int reads = device.reads.get();
-    CachedBlockFixture.await(() -> device.reads.get() > reads);
-    tier.shutdown();
-    assertNoThreadIsLeft();
-  }
-
-  private static void assertNoThreadIsLeft() {
-    CachedBlockFixture.await(() -> Thread.getAllStackTraces().keySet().stream()
-      .noneMatch(thread -> thread.getName().endsWith("-DeviceProber")));
-  }
-
-  @Test
-  public void testRestartAfterAnOutage() throws Exception {
-    conf.set("hbase.bucketcache.l2.persistent.path", path("map"));
-    conf.setLong(CacheConfig.BUCKETCACHE_PERSIST_INTERVAL_KEY, Long.MAX_VALUE);
-    openAndDisable("60000");
-    tier.shutdown();
-    device.fails(false);
-    open();
-    assertEquals(0, tier.backingMap.size());
-    cacheAll();
-    assertEquals(BLOCKS, readAll());
   }
 }

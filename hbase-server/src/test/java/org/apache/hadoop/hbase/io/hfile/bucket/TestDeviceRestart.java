@@ -251,7 +251,7 @@ public class TestDeviceRestart {
     tier.backingMap.values()
       .forEach(entry -> assertFalse(entry.checksum == EntryChecksum.NONE));
     assertEquals(BLOCKS, readAll());
-    assertEquals(0, tier.getChecksumFailureCount());
+    assertEquals(0, tier.device().checksumFailures.sum());
   }
 
   @Test
@@ -281,8 +281,8 @@ public class TestDeviceRestart {
     for (int i = 0; i < BLOCKS; i++) {
       assertEquals("block " + i, !bad.contains(i), read(i));
     }
-    assertEquals(bad.size(), tier.getChecksumFailureCount());
-    assertEquals(0, tier.getIoErrorCount());
+    assertEquals(bad.size(), tier.device().checksumFailures.sum());
+    assertEquals(0, tier.device().ioErrors.get());
     assertEquals(BLOCKS - bad.size(), tier.backingMap.size());
   }
 
@@ -312,7 +312,7 @@ public class TestDeviceRestart {
         tier.getBlock(CachedBlockFixture.key(other, i, typeOf(i)), true, false, true);
       assertEquals(null, block);
     }
-    assertEquals(harmed, tier.getChecksumFailureCount());
+    assertEquals(harmed, tier.device().checksumFailures.sum());
     assertEquals(BLOCKS - harmed, readAll());
   }
 

@@ -169,15 +169,11 @@ public class TestCompositeBucketCacheSettings {
   public void testDeviceSettingsAreReadPerTier() {
     CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
     assertTrue(settings.second().isChecksumEnabled());
-    assertEquals(60_000, settings.second().getRetryIntervalMs());
     conf.set("hbase.bucketcache.checksum.enabled", "FALSE");
     conf.set("hbase.bucketcache.l2.checksum.enabled", "true");
-    conf.set("hbase.bucketcache.l2.retry.interval.ms", "0");
     settings = CompositeBucketCacheSettings.of(conf);
     assertFalse(settings.first().isChecksumEnabled());
     assertTrue(settings.second().isChecksumEnabled());
-    assertEquals(60_000, settings.first().getRetryIntervalMs());
-    assertEquals(0, settings.second().getRetryIntervalMs());
   }
 
   @Test
