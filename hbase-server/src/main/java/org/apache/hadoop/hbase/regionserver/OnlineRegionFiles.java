@@ -129,7 +129,8 @@ public final class OnlineRegionFiles implements OnlineFiles {
 
     @Override
     public boolean isRead(String fileName, String region) {
-      return files.contains(fileName) || mobRegions.contains(region);
+      return files.contains(fileName)
+        || (region == null ? !mobRegions.isEmpty() : mobRegions.contains(region));
     }
   }
 }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseIOException;
@@ -33,6 +34,8 @@ import org.apache.hadoop.hbase.io.hfile.BlockPriority;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
+import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
+import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.metrics.MetricKind;
@@ -47,7 +50,8 @@ import org.slf4j.LoggerFactory;
  * <p>
  * A corrupt or failing device causes a miss, and is bypassed until it works again:
  * {@link DeviceAccess}. {@link LockFreeLookup} finds and reads blocks, {@link BlocksByHFileIndex}
- * has the keys of a file, and {@link BucketCacheTierMetrics} counts. Only overrides of methods of the superclass and of
+ * has the keys of a file, {@link OrphanFiles} finds files that no region reads, and
+ * {@link BucketCacheTierMetrics} counts. Only overrides of methods of the superclass and of
  * {@link CacheTier}, and what they share, are here. Thread-safe.
  */
 @InterfaceAudience.Private
@@ -62,16 +66,32 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private final DeviceAccess device;
   /** The clock of accesses: the number of blocks inserted into the map so far. */
   private final AtomicLong insertions;
+  /** Null if files that no region reads are kept. */
+  private final OnlineFiles online;
+  /** Null in L1. */
+  private final OrphanFiles orphans;
+  private final LongAdder orphanFiles = new LongAdder();
   /** False while the constructor runs; the superclass starts threads before. */
   private volatile boolean constructed;
 
+  /** Opens a tier that keeps files that no region reads. */
+  BucketCacheTier(String name, TierSettings tier) throws IOException {
+    this(name, tier, null, null);
+  }
+
   /**
-   * @param name short name for logs and threads, as L1
-   * @param tier checked settings
+   * Opens an L2.
+   * @param name   short name for logs and threads
+   * @param tier   checked settings
+   * @param online what the server's regions read; null to keep files that no region reads
    * @throws IOException if the engine cannot be opened
    */
-  public BucketCacheTier(String name, TierSettings tier)
-    throws IOException {
+  public BucketCacheTier(String name, TierSettings tier, OnlineFiles online) throws IOException {
+    this(name, tier, online, new OrphanFiles(OrphanFiles.DEFAULT_GRACE_NANOS));
+  }
+
+  private BucketCacheTier(String name, TierSettings tier, OnlineFiles online,
+    OrphanFiles orphans) throws IOException {
     super(tier.getIoEngine(), tier.getCapacity(),
       tier.getConfiguration().getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY,
         HConstants.DEFAULT_BLOCKSIZE),
@@ -79,6 +99,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
       // The superclass would disable itself for good.
       tier.getPersistentPath(), Integer.MAX_VALUE, tier.getConfiguration(), null);
     this.name = name;
+    this.online = online;
+    this.orphans = orphans;
     this.bucketSizes = new BucketSizes(getAllocator());
     this.lookup = new LockFreeLookup(this, name, this::used, LOG);
     this.device = new DeviceAccess(this, tier.isChecksumEnabled(), LOG);
@@ -384,6 +406,22 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     removeFromRamCache(entry.getKey());
   }
 
+  /** Evicts files first that no region has read for a day. */
+  @Override
+  void freeSpace(String why) {
+    if (online != null) {
+      evictOrphans(System.nanoTime());
+    }
+    super.freeSpace(why);
+  }
+
+  void evictOrphans(long nowNanos) {
+    List<OrphanFiles.File> files = new ArrayList<>();
+    forEachFile((file, blocks, bytes) -> files.add(() -> file));
+    orphanFiles.add(orphans.drop(name, files, online, true, nowNanos,
+      file -> evictBlocksByHfileName(file.name())));
+  }
+
   /** Writes blocks and puts them into the map. */
   void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     super.doDrain(entries, metaBuff);
@@ -487,6 +525,9 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   public void forEachMetric(MetricKind.Visitor visitor) {
     metrics.forEach(this, visitor);
     device.forEachMetric(visitor);
+    if (orphans != null) {
+      visitor.visit(MetricKind.COUNTER, "OrphanFileCount", orphanFiles::sum);
+    }
   }
 
   @Override

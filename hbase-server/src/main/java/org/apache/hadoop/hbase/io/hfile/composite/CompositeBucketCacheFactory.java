@@ -36,9 +36,9 @@ public final class CompositeBucketCacheFactory {
 
   /**
    * Builds both tiers and joins them.
-   * @param online what the server's regions read; may be null. A bucket tier is not told:
-   *               upstream's sweep of a bucket cache takes the files of links and of split parents
-   *               for files of no region
+   * @param online what the server's regions read; may be null. Upstream's sweep of a bucket cache,
+   *               which takes the files of links and of split parents for files of no region, is
+   *               not used
    * @throws IllegalArgumentException if a setting cannot work; its message has the key, its
    *                                  value, the range and the remedy, and nothing is left open
    */
@@ -48,7 +48,7 @@ public final class CompositeBucketCacheFactory {
     // L2 first: it is the one that can fail, and cheap to take down again.
     CacheTier second = open(settings.second(),
       tier -> tier.getDeviceTier() == null
-        ? new BucketCacheTier("L2", tier)
+        ? new BucketCacheTier("L2", tier, online)
         : tier.getDeviceTier().open("L2", tier.getConfiguration(), online));
     try {
       L1BucketCache first =

@@ -45,6 +45,7 @@ public final class OrphanFiles {
   /** A file that a tier has blocks of. */
   @InterfaceAudience.Private
   public interface File {
+    /** Returns the name of the file, without its directory. */
     String name();
 
     /** Returns the encoded name of the region whose directory the file is in, null if unknown. */
@@ -57,6 +58,9 @@ public final class OrphanFiles {
       return true;
     }
   }
+
+  /** How long files of a region that is not online are kept by default. */
+  public static final long DEFAULT_GRACE_NANOS = TimeUnit.DAYS.toNanos(1);
 
   /** Longer than a flush or a compaction takes from its first cached block to its commit. */
   public static final long COMMIT_NANOS = TimeUnit.MINUTES.toNanos(2);

@@ -83,7 +83,6 @@ public final class CachedFile implements OrphanFiles.File {
     return hash(name).getLong();
   }
 
-  /** Returns the name of the file, without its directory. */
   @Override
   public String name() {
     return name;
