@@ -27,6 +27,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -35,13 +36,14 @@ import java.util.NavigableSet;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
+import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -93,19 +95,26 @@ public class TestPromotionInterleavings {
   private PromotionPolicy policy;
 
   @Before
-  public void setUp() {
+  public void setUp() throws IOException {
     Configuration conf = CachedBlockFixture.tiers(1, 1, "offheap");
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     conf.set("hbase.blockcache.minblocksize", "4096");
-    cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
-    first = (L1BucketCache) cache.getFirstLevelCache();
-    second = (BucketCacheTier) cache.getSecondLevelCache();
+    CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
+    FileEvictionGuard guard = new FileEvictionGuard();
+    first = new L1BucketCache("L1", settings.first(), guard) {
+      @Override
+      IOEngine getIOEngineFromName(String name, long capacity, String path) throws IOException {
+        return watched(IOEngine.class, super.getIOEngineFromName(name, capacity, path));
+      }
+    };
+    second = new BucketCacheTier("L2", settings.second());
+    cache = new CompositeBucketCache(first, second, guard);
+    cache.onConfigurationChange(conf);
     policy = first.setPromotedShare(1);
     for (BucketCacheTier tier : new BucketCacheTier[] { first, second }) {
       watchMap(tier);
       tier.blocksByHFile = watched(NavigableSet.class, tier.blocksByHFile);
     }
-    first.ioEngine = watched(IOEngine.class, first.ioEngine);
   }
 
   @After
