@@ -84,12 +84,6 @@ final class SimulatedDevices implements SegmentDevice.Opener {
       badWrites.add(new int[] { (int) from, (int) to });
     }
 
-    /** Has all places work again. */
-    synchronized void mendPlaces() {
-      badReads.clear();
-      badWrites.clear();
-    }
-
     /** Returns how many reads have failed by {@link #failReadsAt}. */
     synchronized int badReads() {
       return badReadCount;
