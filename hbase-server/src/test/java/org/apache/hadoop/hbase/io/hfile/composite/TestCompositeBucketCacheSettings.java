@@ -116,7 +116,6 @@ public class TestCompositeBucketCacheSettings {
         "Infinity", "many", "1e300");
     }
     assertEachRefused("hbase.bucketcache.l2.size", "32 TB", String.valueOf(1L << 40));
-    assertEachRefused("hbase.bucketcache.l2.retry.interval.ms", "of at least 0", "-1", "1m");
     assertEachRefused("hbase.bucketcache.l1.ioengine", "offheap, mmap:PATH, pmem:PATH", "heap",
       "offheapish", "file", "disk:/x", "file:/x", "mmap:");
     assertEachRefused("hbase.bucketcache.l2.ioengine", "files:PATH", null, "ssd:/x", "files:");
