@@ -17,7 +17,8 @@
  */
 package org.apache.hadoop.hbase.io.hfile.composite;
 
-import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,8 +41,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * <p>
  * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
  * not. A block of that size then has to displace one of its own size, whatever room there is, as
- * nothing else would give it a place; and how often such blocks are missed is counted
- * (see {@link MissedHitCounter}) for the tier, which can reassign buckets from one size to another.
+ * nothing else would give it a place; and {@link GhostEntries} of that size count how often such
+ * blocks are missed, for the tier, which can reassign buckets from one size to another.
  * <p>
  * <b>Bursts.</b> Several rows of one block are often accessed one after the other. That says
  * nothing about the block's future, so a block accessed again within as many reads as about one
@@ -111,8 +112,8 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final AtomicLong used = new AtomicLong();
   private final AtomicBoolean shrinking = new AtomicBoolean();
   private final AtomicInteger nextPart = new AtomicInteger();
-  /** One for each size of which all places are taken; replaced when one begins or ends. */
-  private volatile MissedHitCounter[] shortages = new MissedHitCounter[0];
+  /** The sizes of which all places are taken. */
+  private final Map<Integer, GhostEntries> shortages = new ConcurrentHashMap<>();
   /** Races lose a step now and then, which harms nothing. */
   private long random;
 
@@ -261,9 +262,9 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   private boolean isLargeEnough(BlockCacheKey key, long hash, int frequency, int size) {
-    MissedHitCounter shortage = shortageOf(size);
-    if (shortage != null && frequency > 1) {
-      shortage.count(hash);
+    GhostEntries shortage = shortageOf(size);
+    if (shortage != null) {
+      shortage.onMiss(hash, false);
     }
     if (size <= 0 || size > capacity) {
       return false;
@@ -328,39 +329,29 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return freed >= bytes || freed + makeRoom(bytes - freed) >= bytes;
   }
 
-  private MissedHitCounter shortageOf(int size) {
-    for (MissedHitCounter shortage : shortages) {
-      if (shortage.size() == size) {
-        return shortage;
-      }
-    }
-    return null;
+  private GhostEntries shortageOf(int size) {
+    return shortages.isEmpty() ? null : shortages.get(size);
   }
 
   @Override
-  public synchronized void bucketSizeExhausted(int size, int blocks) {
-    if (shortageOf(size) == null) {
-      MissedHitCounter[] more = Arrays.copyOf(shortages, shortages.length + 1);
-      more[shortages.length] = new MissedHitCounter(size, blocks);
-      shortages = more;
-    }
+  public void bucketSizeExhausted(int size, int blocks) {
+    shortages.computeIfAbsent(size, missing -> GhostEntries.ofPlaces(sketch, blocks));
   }
 
   @Override
   public long[] missedHits(int size) {
-    MissedHitCounter shortage = shortageOf(size);
+    GhostEntries shortage = shortageOf(size);
     return shortage == null ? new long[0] : shortage.counts();
   }
 
   @Override
-  public synchronized void bucketSizeAvailable(int size) {
-    shortages = Arrays.stream(shortages).filter(shortage -> shortage.size() != size)
-      .toArray(MissedHitCounter[]::new);
+  public void bucketSizeAvailable(int size) {
+    shortages.remove(size);
   }
 
   @Override
   public int[] shortages() {
-    return Arrays.stream(shortages).mapToInt(MissedHitCounter::size).toArray();
+    return shortages.keySet().stream().mapToInt(Integer::intValue).toArray();
   }
 
   /** Returns the bytes freed. */

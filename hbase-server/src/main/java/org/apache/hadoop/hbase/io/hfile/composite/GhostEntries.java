@@ -18,19 +18,25 @@
 package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Estimates how many more hits a cache with admission by frequency would have if it had more
- * memory: hashes of the most frequently requested entries that it does not hold, as many as would
- * fit there, and the number of requests for them.
+ * memory, or more places of one size: hashes of the most frequently requested entries that it does
+ * not hold, and the number of requests for each.
  * <p>
  * An entry replaces one of {@value #WAYS} that was requested less often, by the sketch of the
  * cache. So ghost entries are those that the cache would admit next, also while a loop or a
- * scan requests more than would fit. There are {@value #SLOTS} at most, in 8 bytes each: of more,
- * only those of a part of all hashes are kept, and their hits are scaled up.
+ * scan requests more than would fit. The sketch alone does not tell what they are worth: it has no
+ * list of them, its counts end at {@value FrequencySketch#MAX_FREQUENCY}, and they do not age while
+ * only entries at that maximum are requested.
+ * <p>
+ * An entry takes 12 bytes. To compare memory there are {@value #SLOTS} at most: of more, only those
+ * of a part of all hashes are kept, and their hits are scaled up.
  * <p>
  * Thread-safe. A race loses a ghost entry or a hit. After N. Megiddo and D. Modha, "ARC: a
  * self-tuning, low overhead replacement cache" (hits of entries that are not cached); G. Einziger,
@@ -42,6 +48,8 @@ public final class GhostEntries {
 
   static final int WAYS = 4;
   static final int SLOTS = 1 << 12;
+  private static final int MAX_SLOTS = 1 << 19;
+  private static final int SLOTS_PER_PLACE = 4;
   /** An entry that ties replaces another once in so many times. */
   private static final int TIES_PER_REPLACEMENT = 32;
   private static final long NONE = 0;
@@ -52,9 +60,9 @@ public final class GhostEntries {
     final int sets;
     final int sampleBits;
 
-    Extent(long entries) {
+    Extent(long entries, int slots) {
       int bits = 0;
-      while (entries >> bits > SLOTS) {
+      while (entries >> bits > slots) {
         bits++;
       }
       this.sampleBits = bits;
@@ -63,19 +71,34 @@ public final class GhostEntries {
   }
 
   private final FrequencySketch sketch;
-  private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
+  private final AtomicLongArray slots;
+  /** The requests for the entry of each slot. */
+  private final AtomicIntegerArray requests;
   private final LongAdder hits = new LongAdder();
-  private volatile Extent extent = new Extent(SLOTS);
+  private volatile Extent extent;
 
   /** @param sketch of the cache, which the callers of this class increment */
   public GhostEntries(FrequencySketch sketch) {
+    this(sketch, SLOTS);
+  }
+
+  private GhostEntries(FrequencySketch sketch, int size) {
     this.sketch = sketch;
+    this.slots = new AtomicLongArray(size);
+    this.requests = new AtomicIntegerArray(size);
+    this.extent = new Extent(size, size);
+  }
+
+  /** Returns ghost entries that are not sampled, several for each of so many places. */
+  static GhostEntries ofPlaces(FrequencySketch sketch, int places) {
+    return new GhostEntries(sketch,
+      (int) Math.max(SLOTS, Math.min(MAX_SLOTS, (long) SLOTS_PER_PLACE * places)));
   }
 
   /** Sets how many entries would fit into more memory. */
   public void setEntries(long entries) {
     Extent now = extent;
-    Extent wanted = new Extent(entries);
+    Extent wanted = new Extent(entries, slots.length());
     // Some of those that are there are not found after a change.
     if (wanted.sampleBits != now.sampleBits || Math.abs(wanted.sets - now.sets) > now.sets / 4) {
       extent = wanted;
@@ -97,6 +120,7 @@ public final class GhostEntries {
     for (int slot = set; slot < set + WAYS; slot++) {
       if (slots.get(slot) == hash) {
         hits.add(1L << now.sampleBits);
+        requests.lazySet(slot, admits ? 0 : requests.get(slot) + 1);
         if (admits) {
           slots.set(slot, NONE);
         }
@@ -142,6 +166,7 @@ public final class GhostEntries {
     }
     int frequency = sketch.frequency(hash);
     if (frequency > lowest || frequency == lowest && isLucky()) {
+      requests.set(victim, 0);
       slots.set(victim, hash);
     }
   }
@@ -153,5 +178,15 @@ public final class GhostEntries {
   /** Returns about how many requests there were that more memory would have made hits. */
   public long getHits() {
     return hits.sum();
+  }
+
+  /**
+   * Returns how often each entry was requested since it is kept, the highest count first. The first
+   * request for an entry is not counted, as more places would not have made it a hit.
+   */
+  long[] counts() {
+    // Negative, as there is only one order to sort numbers by.
+    return IntStream.range(0, requests.length()).map(slot -> -requests.get(slot))
+      .filter(count -> count < 0).sorted().mapToLong(count -> -count).toArray();
   }
 }

@@ -17,8 +17,11 @@
  */
 package org.apache.hadoop.hbase.io.hfile.composite;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
 
+import java.util.Arrays;
 import java.util.Random;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -41,6 +44,11 @@ public class TestGhostEntries {
     sketch = new FrequencySketch(2 * entries);
     ghosts = new GhostEntries(sketch);
     ghosts.setEntries(ghostEntries);
+  }
+
+  private void openForPlaces(int places) {
+    sketch = new FrequencySketch(10_000);
+    ghosts = GhostEntries.ofPlaces(sketch, places);
   }
 
   private void request(long entry) {
@@ -107,5 +115,84 @@ public class TestGhostEntries {
     ghosts.onMiss(hash, false);
     ghosts.onMiss(hash, false);
     assertEquals(2, ghosts.getHits());
+  }
+
+  private void request(long entry, int times) {
+    for (int i = 0; i < times; i++) {
+      request(entry);
+    }
+  }
+
+  @Test
+  public void testTellsHowOftenEachEntryWasAskedForTheHighestCountFirst() {
+    openForPlaces(10);
+    assertEquals(0, ghosts.counts().length);
+    request(1, 4);
+    request(2, 1);
+    request(3, 6);
+    request(4, 1000);
+    assertArrayEquals("without the first request", new long[] { 999, 5, 3 }, ghosts.counts());
+  }
+
+  @Test
+  public void testCountsThoseThatAreAskedForMostAmongManyOthers() {
+    openForPlaces(10);
+    Random random = new Random(1);
+    long[] asked = new long[10];
+    for (int i = 0; i < 100_000; i++) {
+      // A fifth of the requests go to ten entries, the others to a hundred thousand.
+      if (random.nextInt(5) == 0) {
+        int entry = random.nextInt(10);
+        asked[entry]++;
+        request(entry);
+      } else {
+        request(10 + random.nextInt(100_000));
+      }
+    }
+    long[] counts = Arrays.copyOf(ghosts.counts(), 10);
+    Arrays.sort(asked);
+    for (int i = 0; i < 10; i++) {
+      long most = asked[9 - i];
+      assertTrue(counts[i] + " of " + most, counts[i] <= most && counts[i] >= 0.95 * most);
+    }
+  }
+
+  @Test
+  public void testEntryThatReplacesAnotherBeginsAnew() {
+    openForPlaces(10);
+    request(1, 1000);
+    assertArrayEquals(new long[] { 999 }, ghosts.counts());
+    // Many times as many as there are slots; the first one is not requested meanwhile.
+    for (int entry = 2; entry < 10 * GhostEntries.SLOTS; entry++) {
+      request(entry, 5);
+    }
+    assertTrue("" + ghosts.counts()[0], ghosts.counts()[0] < 5);
+  }
+
+  @Test
+  public void testEntryThatWasAdmittedBeginsAnew() {
+    openForPlaces(10);
+    request(1, 3);
+    assertArrayEquals(new long[] { 2 }, ghosts.counts());
+    ghosts.onMiss(FrequencySketch.hash(1), true);
+    assertEquals(0, ghosts.counts().length);
+    request(1, 2);
+    assertArrayEquals(new long[] { 1 }, ghosts.counts());
+  }
+
+  /** Of as many places as there may be, none is left out, within the limit of the table. */
+  @Test
+  public void testEachOfManyPlacesHasAnEntry() {
+    int places = 20_000;
+    sketch = new FrequencySketch(places);
+    ghosts = GhostEntries.ofPlaces(sketch, places);
+    for (int times = 0; times < 3; times++) {
+      for (int entry = 0; entry < places; entry++) {
+        request(entry);
+      }
+    }
+    long[] counts = ghosts.counts();
+    assertTrue(counts.length + " of " + places, counts.length > 0.95 * places);
+    assertEquals(0, GhostEntries.ofPlaces(sketch, Integer.MAX_VALUE).counts().length);
   }
 }
