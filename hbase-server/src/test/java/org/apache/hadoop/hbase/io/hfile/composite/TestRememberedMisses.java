@@ -23,13 +23,17 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongPredicate;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -37,11 +41,12 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
+/** Which misses {@link ReadMissAdmission} remembers. */
 @Category({ IOTests.class, SmallTests.class })
-public class TestRecentMisses {
+public class TestRememberedMisses {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestRecentMisses.class);
+    HBaseClassTestRule.forClass(TestRememberedMisses.class);
 
   private static final int BLOCKS = 100_000;
   /** Few enough that hardly any of them are forgotten for others of them. */
@@ -51,42 +56,69 @@ public class TestRecentMisses {
     return FrequencySketch.hash(block);
   }
 
-  private static RecentMisses recentMisses() {
-    return new RecentMisses(BLOCKS);
+  /** Returns what adds a block and says whether it was there, with space for so many. */
+  private static LongPredicate misses(long blocks) {
+    AtomicLongArray sets = new AtomicLongArray(ReadMissAdmission.setsFor(blocks));
+    return hash -> ReadMissAdmission.wasMissed(sets, hash);
+  }
+
+  private static LongPredicate misses() {
+    return misses(BLOCKS);
   }
 
   /** Adds blocks and returns how many of them were remembered before. */
-  private static int add(RecentMisses misses, long from, int count) {
+  private static int add(LongPredicate misses, long from, int count) {
     int remembered = 0;
     for (long block = from; block < from + count; block++) {
-      remembered += misses.add(hash(block)) ? 1 : 0;
+      remembered += misses.test(hash(block)) ? 1 : 0;
     }
     return remembered;
   }
 
-  @Test
-  public void testFirstMissIsNew() {
-    int remembered = add(recentMisses(), 0, 2 * BLOCKS);
+  private static void assertFirstMissIsNew(LongPredicate misses) {
+    int remembered = add(misses, 0, 2 * BLOCKS);
     assertTrue(remembered + " of " + 2 * BLOCKS, remembered < BLOCKS / 100);
   }
 
-  /** Misses are forgotten after half of its size, its size, and twice that, as its Javadoc says. */
-  @Test
-  public void testForgetsAfterAboutAsManyOtherBlocksAsItIsSizedFor() {
+  private static void assertSecondMissIsRemembered(LongPredicate misses) {
+    add(misses, 0, FEW);
+    int remembered = add(misses, 0, FEW);
+    assertTrue(remembered + " of " + FEW, remembered > 0.99 * FEW);
+  }
+
+  /**
+   * Asserts what the Javadoc of the class says: misses are forgotten after half of its size, its
+   * size, and twice that.
+   */
+  private static void assertForgetsByAge(LongPredicate[] misses) {
     int[] others = { BLOCKS / 2, BLOCKS, 2 * BLOCKS };
     double[] expected = { 0.86, 0.43, 0.04 };
     for (int i = 0; i < others.length; i++) {
-      RecentMisses misses = recentMisses();
-      add(misses, 0, FEW);
-      add(misses, FEW, others[i]);
-      double remembered = (double) add(misses, 0, FEW) / FEW;
+      add(misses[i], 0, FEW);
+      add(misses[i], FEW, others[i]);
+      double remembered = (double) add(misses[i], 0, FEW) / FEW;
       assertEquals("after " + others[i], expected[i], remembered, 0.07);
     }
   }
 
   @Test
+  public void testFirstMissIsNew() {
+    assertFirstMissIsNew(misses());
+  }
+
+  @Test
+  public void testSecondMissIsRemembered() {
+    assertSecondMissIsRemembered(misses());
+  }
+
+  @Test
+  public void testForgetsAfterAboutAsManyOtherBlocksAsItIsSizedFor() {
+    assertForgetsByAge(new LongPredicate[] { misses(), misses(), misses() });
+  }
+
+  @Test
   public void testRepeatedMissesMakeNoOtherBlockOlder() {
-    RecentMisses misses = recentMisses();
+    LongPredicate misses = misses();
     add(misses, 0, FEW);
     for (int i = 0; i < 100; i++) {
       add(misses, FEW, FEW);
@@ -96,43 +128,55 @@ public class TestRecentMisses {
   }
 
   @Test
+  public void testTablesThatAreWrongAreFound() {
+    Set<Long> all = new HashSet<>();
+    long[] last = { 0 };
+    Set<Long> coarse = new HashSet<>();
+    // Remembers all, none, only the last one, for good, and parts of a file as one.
+    assertThrows(AssertionError.class, () -> assertFirstMissIsNew(hash -> true));
+    assertThrows(AssertionError.class, () -> assertSecondMissIsRemembered(hash -> false));
+    assertThrows(AssertionError.class, () -> assertSecondMissIsRemembered(hash -> {
+      boolean same = last[0] == hash;
+      last[0] = hash;
+      return same;
+    }));
+    LongPredicate forGood = hash -> !all.add(hash);
+    assertThrows(AssertionError.class,
+      () -> assertForgetsByAge(new LongPredicate[] { forGood, forGood, forGood }));
+    assertThrows(AssertionError.class,
+      () -> assertFirstMissIsNew(hash -> !coarse.add(hash & 0xFFFF)));
+  }
+
+  @Test
   public void testAwkwardSizes() {
     for (int blocks : new int[] { 1, 2, 3, 4, 5, 7, 63, 64, 65, 1001 }) {
-      RecentMisses misses = new RecentMisses(blocks);
-      assertEquals((blocks + 3) / 4 * Long.BYTES, misses.sizeInBytes());
-      assertFalse("" + blocks, misses.add(hash(1)));
-      assertTrue("" + blocks, misses.add(hash(1)));
+      assertEquals((blocks + 3) / 4, ReadMissAdmission.setsFor(blocks));
+      LongPredicate misses = misses(blocks);
+      assertFalse("" + blocks, misses.test(hash(1)));
+      assertTrue("" + blocks, misses.test(hash(1)));
       // One more than fits, and far more.
-      add(misses, 2, misses.sizeInBytes() == Long.BYTES ? 4 : 100 * blocks);
-      assertFalse("" + blocks, misses.add(hash(1)));
+      add(misses, 2, ReadMissAdmission.setsFor(blocks) == 1 ? 4 : 100 * blocks);
+      assertFalse("" + blocks, misses.test(hash(1)));
     }
+    assertEquals(1 << 30, ReadMissAdmission.setsFor(Long.MAX_VALUE));
   }
 
   @Test
   public void testOldestOfFiveInASetIsForgotten() {
-    RecentMisses misses = new RecentMisses(4);
+    LongPredicate misses = misses(4);
     assertEquals(0, add(misses, 0, 4));
     assertEquals(4, add(misses, 0, 4));
-    assertFalse(misses.add(hash(4)));
+    assertFalse(misses.test(hash(4)));
     assertEquals(4, add(misses, 1, 4));
-    assertFalse(misses.add(hash(0)));
+    assertFalse(misses.test(hash(0)));
   }
 
   @Test
   public void testEveryFingerprintIsRememberedZeroIncluded() {
     for (long fingerprint = 0; fingerprint <= 0xFFFF; fingerprint++) {
-      RecentMisses misses = new RecentMisses(1);
-      assertFalse(misses.add(fingerprint));
-      assertTrue(misses.add(fingerprint));
-    }
-  }
-
-  @Test
-  public void testSizesOutOfRangeAreRefused() {
-    for (long blocks : new long[] { 0, -1, RecentMisses.MAX_BLOCKS + 1, Long.MAX_VALUE }) {
-      String message =
-        assertThrows(IllegalArgumentException.class, () -> new RecentMisses(blocks)).getMessage();
-      assertTrue(message, message.contains(Long.toString(blocks)));
+      LongPredicate misses = misses(1);
+      assertFalse(misses.test(fingerprint));
+      assertTrue(misses.test(fingerprint));
     }
   }
 
@@ -144,7 +188,7 @@ public class TestRecentMisses {
     try {
       for (int round = 0; round < rounds; round++) {
         // Twenty places for each block, so that none is forgotten meanwhile.
-        RecentMisses misses = new RecentMisses(20 * FEW);
+        LongPredicate misses = misses(20 * FEW);
         CyclicBarrier start = new CyclicBarrier(threads);
         Callable<Integer> adds = () -> {
           start.await(1, TimeUnit.MINUTES);
