@@ -30,7 +30,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.RegionReplicaUtil;
-import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
@@ -39,9 +38,9 @@ import org.apache.hadoop.hbase.io.hfile.bucket.EntryAccesses;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
+import org.apache.hadoop.hbase.io.hfile.load.HotBlockHandover;
 import org.apache.hadoop.hbase.io.hfile.load.HotBlockHint;
 import org.apache.hadoop.hbase.io.hfile.load.HotBlockHintFile;
-import org.apache.hadoop.hbase.io.hfile.load.LoadedFile;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchRequests;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -145,9 +144,8 @@ final class RegionHotBlocks {
     List<HFile.Reader> others) {
     try {
       HFile.Reader reader = file.getReader().getHFileReader();
-      HotBlockMap hot =
-        new LoadedFile(reader, StoreCacheHandover.rangeOf(region), cacheOf(region))
-          .hotBlocks(others);
+      HotBlockMap hot = HotBlockHandover.hotBlocksOf(reader, StoreCacheHandover.rangeOf(region),
+        cacheOf(region), others);
       if (hot.count() > 0 && !region.isClosing() && !region.isClosed()) {
         HandoverMetrics.get().count(Count.LoadedFileCount);
         HandoverMetrics.get().count(Count.LoadedBlockCount, hot.count());
@@ -161,8 +159,7 @@ final class RegionHotBlocks {
 
   /** Returns null if the cache does not count accesses. */
   private static HotBlockCache cacheOf(HRegion region) {
-    BlockCache cache = region.getBlockCache();
-    return cache instanceof HotBlockCache ? (HotBlockCache) cache : BucketCacheAccesses.of(cache);
+    return BucketCacheAccesses.of(region.getBlockCache());
   }
 
   /** Regions without a server are those of tools and tests. */

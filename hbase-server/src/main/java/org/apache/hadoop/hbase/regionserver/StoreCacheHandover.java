@@ -55,7 +55,7 @@ final class StoreCacheHandover {
   static void begin(HStore store, Configuration conf, Collection<HStoreFile> files) {
     try {
       HotBlockHandover.begin(conf, store.getCacheConfig(), readers(files),
-        rangeOf(store.getHRegion()));
+        rangeOf(store.getHRegion()), 0);
     } catch (RuntimeException e) {
       LOG.warn("{} is compacted without a hand-over of hot blocks", store, e);
     }
@@ -67,8 +67,8 @@ final class StoreCacheHandover {
    */
   static void beginFlush(HStore store, Configuration conf, long bytes) {
     try {
-      HotBlockHandover.beginFlush(conf, store.getCacheConfig(), readers(store.getStorefiles()),
-        rangeOf(store.getHRegion()), bytes);
+      HotBlockHandover.begin(conf, store.getCacheConfig(), readers(store.getStorefiles()),
+        rangeOf(store.getHRegion()), Math.max(1, bytes));
     } catch (RuntimeException e) {
       LOG.warn("{} is flushed without a hand-over of hot blocks", store, e);
     }

@@ -36,8 +36,12 @@ public interface HotBlockCache {
   /** Returned by {@link #accesses} if there is no such block. */
   int NOT_CACHED = -1;
 
+  /** No block counts as accessed more often. A power of two less 1. */
+  int MAX_ACCESSES = 15;
+
   /**
-   * Returns an estimate of how often a block was accessed; 0 if it never was since it was inserted.
+   * Returns an estimate of how often a block was accessed, {@link #MAX_ACCESSES} at most; 0 if it
+   * never was since it was inserted.
    * A key of a reference stands for the block of the referred file too.
    * @return {@link #NOT_CACHED} if it is not cached
    */

@@ -17,8 +17,6 @@
  */
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
-import java.io.IOException;
-import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -28,6 +26,8 @@ import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.LruBlockCache;
 import org.apache.hadoop.hbase.io.hfile.LruBlockPeek;
 import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A {@link BucketCache} of the base, with or without an on-heap cache of index and bloom blocks in
@@ -35,20 +35,30 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public final class BucketCacheAccesses implements HotBlockCache {
+  private static final Logger LOG = LoggerFactory.getLogger(BucketCacheAccesses.class);
 
   private final BucketCache cache;
   /** Null if index blocks are in the bucket cache. */
   private final LruBlockCache heap;
+  private final LockFreeLookup lookup;
   private final SparePlaces sparePlaces;
 
   private BucketCacheAccesses(BucketCache cache, LruBlockCache heap) {
     this.cache = cache;
     this.heap = heap;
+    this.lookup = new LockFreeLookup(cache, "bucket cache", entry -> {
+    }, LOG);
     this.sparePlaces = new SparePlaces(cache);
   }
 
-  /** Returns null if the cache has no bucket cache. */
-  public static BucketCacheAccesses of(BlockCache cache) {
+  /**
+   * Returns a block cache as one that knows how hot its blocks are.
+   * @return null if it does not, as it has no bucket cache
+   */
+  public static HotBlockCache of(BlockCache cache) {
+    if (cache instanceof HotBlockCache) {
+      return (HotBlockCache) cache;
+    }
     if (cache instanceof BucketCache) {
       return new BucketCacheAccesses((BucketCache) cache, null);
     }
@@ -63,17 +73,7 @@ public final class BucketCacheAccesses implements HotBlockCache {
 
   @Override
   public int accesses(BlockCacheKey key) {
-    int accesses = accessesOfExact(key);
-    BlockCacheKey referredTo = accesses == NOT_CACHED ? LockFreeLookup.referredTo(key) : null;
-    return referredTo == null ? accesses : accessesOfExact(referredTo);
-  }
-
-  private int accessesOfExact(BlockCacheKey key) {
-    BucketEntry entry = cache.backingMap.get(key);
-    if (entry == null && cache.ramCache.containsKey(key)) {
-      return 0;
-    }
-    return entry == null ? NOT_CACHED : EntryAccesses.of(entry);
+    return lookup.accesses(key);
   }
 
   @Override
@@ -81,31 +81,9 @@ public final class BucketCacheAccesses implements HotBlockCache {
     if (heap != null) {
       return LruBlockPeek.peek(heap, key);
     }
-    BucketCache.RAMQueueEntry waiting = cache.ramCache.get(key);
-    if (waiting != null) {
-      return (HFileBlock) waiting.getData();
-    }
-    BucketEntry entry = cache.backingMap.get(key);
-    return entry != null && cache.ioEngine.usesSharedMemory() ? read(key, entry) : null;
-  }
-
-  /** Reads a block like {@link BucketCache#getBlock}, without counting anything. */
-  private HFileBlock read(BlockCacheKey key, BucketEntry entry) {
-    Lock lock = cache.offsetLock.getLock(entry.offset()).readLock();
-    lock.lock();
-    try {
-      if (!entry.equals(cache.backingMap.get(key))) {
-        return null;
-      }
-      HFileBlock block = (HFileBlock) cache.readEntry(entry);
-      block.retain();
-      return block;
-    } catch (IOException e) {
-      // The next lookup finds the same, and evicts the block.
-      return null;
-    } finally {
-      lock.unlock();
-    }
+    return cache.ioEngine.usesSharedMemory() && cache.isCacheEnabled()
+      ? (HFileBlock) lookup.peek(key)
+      : null;
   }
 
   /** Looks at all blocks of the file. */

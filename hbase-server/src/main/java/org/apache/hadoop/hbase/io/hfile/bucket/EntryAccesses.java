@@ -24,14 +24,20 @@ import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How often the block of a {@link BucketEntry} was accessed, up to {@value #MAX}, in bits of the
- * entry that have no other use, so that it takes no heap. Concurrent accesses may count as one.
+ * How often the block of a {@link BucketEntry} was accessed since it was inserted, up to
+ * {@value #MAX}, in bits of the entry that have no other use. Concurrent accesses may count as one.
  * Thread-safe.
+ * <p>
+ * The bits tell for certain whether a block was accessed at all, which a
+ * {@link org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch} cannot, as it ages and
+ * overestimates, and they are there without promotion, too. They take no heap, where a sketch of
+ * all blocks of L2 would take 8 bytes for each; and a hit writes to an entry that it has at hand,
+ * where a sketch has four counters elsewhere.
  */
 @InterfaceAudience.Private
 public final class EntryAccesses {
   /** The count does not rise above it. */
-  public static final int MAX = 15;
+  static final int MAX = HotBlockCache.MAX_ACCESSES;
 
   /** Above the bits of the category. */
   private static final int SHIFT = 3;

@@ -79,15 +79,6 @@ final class BlockIndexCursor {
 
   /**
    * Visits the data blocks that may have cells of a range, in the order of their keys.
-   * @param first the first key of the range
-   * @param last  the last key of the range, not before the first
-   */
-  void visit(Cell first, Cell last, Visitor visitor) {
-    visit(first, last, true, visitor);
-  }
-
-  /**
-   * Visits the data blocks that may have cells of a range, in the order of their keys.
    * @param first    the first key of the range
    * @param last     the last key of the range, not before the first
    * @param withLast whether the last key is itself in the range

@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.load;
 
 import java.util.Arrays;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -26,7 +27,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class DeferredBlocks {
-  private static final int IN_L1 = RangeHeat.MAX_ACCESSES + 1;
+  private static final int IN_L1 = HotBlockCache.MAX_ACCESSES + 1;
 
   private long[] offsets = new long[16];
   private int[] sizes = new int[16];
@@ -65,7 +66,7 @@ final class DeferredBlocks {
   }
 
   int accesses(int i) {
-    return heat[i] & RangeHeat.MAX_ACCESSES;
+    return heat[i] & HotBlockCache.MAX_ACCESSES;
   }
 
   boolean isInL1(int i) {

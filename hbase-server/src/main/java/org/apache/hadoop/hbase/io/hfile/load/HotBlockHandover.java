@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.load;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -38,6 +40,7 @@ import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
 import org.apache.hadoop.hbase.io.hfile.bucket.EntryAccesses;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics.Count;
@@ -76,7 +79,6 @@ public final class HotBlockHandover {
   private final BlockCache blockCache;
   private final HotBlockCache cache;
   private final HandoverMetrics metrics = HandoverMetrics.get();
-  private final RangeHeat heat = new RangeHeat();
   private final List<InputFile> inputs = new ArrayList<>();
   private final Map<String, OutputFile> outputs = new LinkedHashMap<>();
   /** Whether the inputs are replaced, so that what does not fit beside them can follow. */
@@ -103,7 +105,7 @@ public final class HotBlockHandover {
     long bytes = 0;
     long length = 0;
     for (HFile.Reader reader : readers) {
-      InputFile input = new InputFile(reader, range, cache, heat);
+      InputFile input = new InputFile(reader, range, cache);
       bytes += input.cachedBytes();
       length += isCompaction ? input.length() : 0;
       inputs.add(input);
@@ -113,30 +115,16 @@ public final class HotBlockHandover {
   }
 
   /**
-   * Begins the hand-over of a compaction by this thread, if the settings enable it, the family's
-   * data is cached on reads, and the cache counts accesses. {@link #end} must follow in any case.
-   * @param conf    of the store
-   * @param readers of the files to be compacted
-   * @param range   of the region
+   * Begins the hand-over of a compaction or a flush by this thread, if the settings enable it, the
+   * family's data is cached on reads, and the cache counts accesses. {@link #end} must follow in
+   * any case.
+   * @param conf         of the store
+   * @param readers      of the files to be compacted; of all files of the store for a flush, as
+   *                     their heat tells which of the flushed rows are read
+   * @param range        of the region
+   * @param flushedBytes about the length of the file that a flush writes, 0 for a compaction
    */
   public static void begin(Configuration conf, CacheConfig cacheConf,
-    Collection<HFile.Reader> readers, RegionKeyRange range) {
-    begin(conf, cacheConf, readers, range, 0);
-  }
-
-  /**
-   * Begins the hand-over of a flush by this thread, as that of a compaction. The heat of the files
-   * that the store has tells which of the flushed rows are read.
-   * @param readers of these files
-   * @param range   of the region
-   * @param bytes   about the length of the file that is written
-   */
-  public static void beginFlush(Configuration conf, CacheConfig cacheConf,
-    Collection<HFile.Reader> readers, RegionKeyRange range, long bytes) {
-    begin(conf, cacheConf, readers, range, Math.max(1, bytes));
-  }
-
-  private static void begin(Configuration conf, CacheConfig cacheConf,
     Collection<HFile.Reader> readers, RegionKeyRange range, long flushedBytes) {
     CURRENT.remove();
     HandoverSettings settings = HandoverSettings.of(conf);
@@ -144,9 +132,7 @@ public final class HotBlockHandover {
     if (!settings.isEnabled() || blockCache == null || !cacheConf.shouldCacheDataOnRead()) {
       return;
     }
-    HotBlockCache cache = blockCache instanceof HotBlockCache
-      ? (HotBlockCache) blockCache
-      : BucketCacheAccesses.of(blockCache);
+    HotBlockCache cache = BucketCacheAccesses.of(blockCache);
     if (cache != null) {
       EntryAccesses.countReadMisses();
       CURRENT.set(new HotBlockHandover(conf, cacheConf, cache, settings.peakRatio(), readers, range,
@@ -233,27 +219,34 @@ public final class HotBlockHandover {
   }
 
   /**
-   * Returns how hot a range of keys is, until the next call. Counts it if it is not hot.
-   * @return null if that failed once: then the compaction continues without a hand-over
+   * Returns how often the hottest block of a range of keys was accessed. Counts the range if it is
+   * cold.
+   * @return 0 if it is cold, and if that failed once: then the compaction continues without a
+   *         hand-over
    */
-  RangeHeat heatOf(Cell first, Cell last) {
+  int accesses(Cell first, Cell last) {
     if (failed) {
-      return null;
+      return 0;
     }
+    int accesses;
     try {
-      heat.clear();
-      for (InputFile input : inputs) {
-        input.addTo(first, last);
-      }
+      accesses = InputFile.accesses(inputs, first, last, true);
     } catch (RuntimeException e) {
       LOG.warn("The rest of {} is written without a hand-over of hot blocks", outputs.keySet(), e);
       failed = true;
-      return null;
+      return 0;
     }
-    if (!heat.isHot()) {
-      metrics.count(heat.isUnknown() ? Count.UnknownIndexBlockCount : Count.ColdBlockCount);
+    if (accesses == 0) {
+      metrics.count(inputs.stream().anyMatch(InputFile::isUnknown)
+        ? Count.UnknownIndexBlockCount
+        : Count.ColdBlockCount);
     }
-    return heat;
+    return accesses;
+  }
+
+  /** Returns whether L1 has one of the blocks that {@link #accesses} has just found. */
+  boolean isInL1() {
+    return inputs.stream().anyMatch(InputFile::isInL1);
   }
 
   /** Notes that a data block was written, hot or not. */
@@ -292,14 +285,9 @@ public final class HotBlockHandover {
    * ends elsewhere, thus two of them are asked at a time, and what the other inputs have there.
    */
   private void expectLike(InputFile largest) {
-    RangeHeat expected = new RangeHeat();
-    List<InputFile> all = new ArrayList<>();
-    inputs.forEach(input -> all.add(input.startOver(expected)));
-    largest.startOver(expected).forEachRange((first, last) -> {
-      expected.clear();
-      all.forEach(input -> input.addTo(first, last));
-      limit.expect(expected.accesses());
-    });
+    List<InputFile> all = inputs.stream().map(InputFile::startOver).collect(Collectors.toList());
+    InputFile blocks = largest.startOver();
+    blocks.forEachBlock(offset -> limit.expect(blocks.accessesOfBlock(all, true)));
   }
 
   /** Caches a hot block, or counts why not. Returns whether it is cached. */
@@ -318,6 +306,33 @@ public final class HotBlockHandover {
     return true;
   }
 
+  /**
+   * Returns the data blocks of a bulk-loaded file whose keys other files have hot blocks of. Reads
+   * the block index of the loaded file, and caches it; of the others it takes what is in memory.
+   * @param range  of the region
+   * @param cache  that has the blocks of the other files
+   * @param others the files that the store had before
+   * @throws IOException if the index cannot be read, as when the region was closed
+   */
+  public static HotBlockMap hotBlocksOf(HFile.Reader loaded, RegionKeyRange range,
+    HotBlockCache cache, Collection<HFile.Reader> others) throws IOException {
+    HotBlockMap hot = new HotBlockMap(HotBlockHint.MIN_SHIFT);
+    List<InputFile> inputs = others.stream().map(other -> new InputFile(other, range, cache))
+      .collect(Collectors.toList());
+    InputFile blocks = new InputFile(loaded, range, cache,
+      (offset, leaf) -> InputFile.readIndexBlock(loaded, offset, leaf));
+    try {
+      blocks.forEachBlock(offset -> {
+        if (blocks.accessesOfBlock(inputs, false) > 0) {
+          hot.add(offset);
+        }
+      });
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    return hot;
+  }
+
   private void handOverDeferred() {
     if (
       newFiles.isEmpty()
@@ -329,7 +344,7 @@ public final class HotBlockHandover {
     for (InputFile input : inputs) {
       input.evictFrom(blockCache);
     }
-    long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
+    long[] deferred = new long[HotBlockCache.MAX_ACCESSES + 1];
     outputs.values().forEach(output -> output.deferred().addTo(deferred));
     limit.onInputsEvicted(deferred);
     for (HFile.Reader file : newFiles) {

@@ -69,7 +69,7 @@ public final class HotBlockHint {
   public void add(Collection<HFile.Reader> readers, RegionKeyRange range, HotBlockCache cache,
     int shift) {
     for (HFile.Reader reader : readers) {
-      HotBlockMap hot = new InputFile(reader, range, cache, new RangeHeat()).hotBlocks(shift);
+      HotBlockMap hot = new InputFile(reader, range, cache).hotBlocks(shift);
       if (hot.count() > 0) {
         files.put(reader.getName(), hot);
       }

@@ -18,7 +18,8 @@
 package org.apache.hadoop.hbase.io.hfile.load;
 
 import java.io.IOException;
-import java.util.function.BiConsumer;
+import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import org.apache.hadoop.hbase.Cell;
@@ -36,8 +37,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A file that a compaction reads, and what the cache has of it. Of a file that a reference refers
- * to, it is the part that has the region's rows. Reads no block from the file or from a device. Not
- * thread-safe.
+ * to, it is the part that has the region's rows. Reads no block from the file or from a device,
+ * unless it is made with index blocks that do. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.Visitor {
@@ -47,25 +48,30 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
   private final String referredTo;
   private final RegionKeyRange range;
   private final HotBlockCache cache;
-  private final RangeHeat heat;
   private final Cell firstKey;
   private final Cell lastKey;
   /** For a reference, the end of the region unless the file ends before; otherwise null. */
   private final Cell end;
   /** Null if the encoding of the block index is unknown. */
   private final BlockIndexCursor cursor;
+  /** What {@link #accesses} has found for its range. */
+  private int accesses;
+  private boolean inL1;
+  private boolean unknown;
 
-  /**
-   * @param range of the region that reads the file
-   * @param heat  receives what {@link #addTo} finds
-   */
-  InputFile(HFile.Reader reader, RegionKeyRange range, HotBlockCache cache, RangeHeat heat) {
+  /** @param range of the region that reads the file */
+  InputFile(HFile.Reader reader, RegionKeyRange range, HotBlockCache cache) {
+    this(reader, range, cache, null);
+  }
+
+  /** @param index where the index blocks are; null for the cache */
+  InputFile(HFile.Reader reader, RegionKeyRange range, HotBlockCache cache,
+    BlockIndexCursor.IndexBlocks index) {
     this.reader = reader;
     this.name = reader.getName();
     this.referredTo = ReferredFile.of(name);
     this.range = range;
     this.cache = cache;
-    this.heat = heat;
     this.lastKey = reader.getLastKey().orElse(null);
     Cell first = reader.getFirstKey().orElse(null);
     boolean isPart = referredTo != null && lastKey != null;
@@ -75,12 +81,12 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     this.cursor = root == null
       ? null
       : new BlockIndexCursor(root, reader.getTrailer().getNumDataIndexLevels(),
-        reader.getComparator(), this);
+        reader.getComparator(), index == null ? this : index);
   }
 
-  /** Returns this file, with another place for what is found, and as if nothing was asked yet. */
-  InputFile startOver(RangeHeat found) {
-    return new InputFile(reader, range, cache, found);
+  /** Returns this file as if nothing was asked yet. */
+  InputFile startOver() {
+    return new InputFile(reader, range, cache);
   }
 
   /** Returns the bytes of the file, of a reference about those of its part. */
@@ -88,14 +94,6 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     return referredTo == null
       ? reader.length()
       : (long) (reader.length() * share(offset -> true));
-  }
-
-  /** Visits the keys of each data block that is known, to the first key of the next one. */
-  void forEachRange(BiConsumer<Cell, Cell> ranges) {
-    forEachBlock(offset -> {
-      Cell next = cursor.nextKey();
-      ranges.accept(cursor.key(), next == null ? lastKey : next);
-    });
   }
 
   /** Returns the data blocks that are cached and were accessed, as far as they are known. */
@@ -110,7 +108,7 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
   }
 
   /** Visits the offset of each data block that is known and may have cells of the region. */
-  private void forEachBlock(LongConsumer offsets) {
+  void forEachBlock(LongConsumer offsets) {
     if (firstKey == null || lastKey == null || isAfter(firstKey, end == null ? lastKey : end)) {
       return;
     }
@@ -172,21 +170,53 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     }
   }
 
-  /** Adds the blocks that may have cells of a range to the heat of the range. */
-  void addTo(Cell first, Cell last) {
-    addTo(first, last, true);
+  /**
+   * Returns how often the hottest block of some files that may have cells of a range was accessed,
+   * as a block of the range has but its share of the accesses of all of them; 0 if none was.
+   * @param withLast whether the last key is itself in the range
+   */
+  static int accesses(List<InputFile> files, Cell first, Cell last, boolean withLast) {
+    int hottest = 0;
+    for (InputFile file : files) {
+      hottest = Math.max(hottest, file.accesses(first, last, withLast));
+    }
+    return hottest;
   }
 
-  /** Adds the blocks that may have cells of a range, whose last key may itself not be in it. */
-  void addTo(Cell first, Cell last, boolean withLast) {
-    if (lastKey == null || isAfter(first, lastKey)) {
-      return;
+  /**
+   * Returns the same for the keys of the block that {@link #forEachBlock} visits now.
+   * @param withNext whether the first key of the next block is in the range, too
+   */
+  int accessesOfBlock(List<InputFile> files, boolean withNext) {
+    Cell next = cursor.nextKey();
+    return next == null
+      ? accesses(files, cursor.key(), lastKey, true)
+      : accesses(files, cursor.key(), next, withNext);
+  }
+
+  /** Returns the same of this file. */
+  int accesses(Cell first, Cell last, boolean withLast) {
+    accesses = 0;
+    inL1 = false;
+    unknown = false;
+    if (lastKey != null && !isAfter(first, lastKey)) {
+      if (cursor == null) {
+        unknown();
+      } else {
+        cursor.visit(first, last, withLast, this);
+      }
     }
-    if (cursor == null) {
-      heat.addUnknown();
-    } else {
-      cursor.visit(first, last, withLast, this);
-    }
+    return accesses;
+  }
+
+  /** Returns whether L1 has one of the blocks that were accessed. */
+  boolean isInL1() {
+    return inL1;
+  }
+
+  /** Returns whether some of the blocks are not known. */
+  boolean isUnknown() {
+    return unknown;
   }
 
   private boolean isAfter(Cell a, Cell b) {
@@ -196,19 +226,19 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
   @Override
   public void block(long offset) {
     BlockCacheKey key = new BlockCacheKey(name, offset);
-    int accesses = cache.accesses(key);
-    heat.add(accesses, accesses > 0 && cache.isInL1(key));
+    int blockAccesses = cache.accesses(key);
+    accesses = Math.max(accesses, Math.min(blockAccesses, HotBlockCache.MAX_ACCESSES));
+    inL1 |= blockAccesses > 0 && cache.isInL1(key);
   }
 
   @Override
   public void unknown() {
-    heat.addUnknown();
+    unknown = true;
   }
 
   @Override
   public BlockIndexEntries find(long offset, boolean leaf) {
-    HFileBlock block = cache.peek(new BlockCacheKey(name, offset, true,
-      leaf ? BlockType.LEAF_INDEX : BlockType.INTERMEDIATE_INDEX));
+    HFileBlock block = cache.peek(new BlockCacheKey(name, offset, true, typeOf(leaf)));
     if (block == null) {
       return null;
     }
@@ -220,5 +250,23 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     } finally {
       block.release();
     }
+  }
+
+  /** Reads an index block through a file's reader, which caches it. */
+  static BlockIndexEntries readIndexBlock(HFile.Reader reader, long offset, boolean leaf) {
+    try {
+      HFileBlock block = reader.readBlock(offset, -1, true, true, false, true, typeOf(leaf), null);
+      try {
+        return BlockIndexEntries.below(block);
+      } finally {
+        block.release();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static BlockType typeOf(boolean leaf) {
+    return leaf ? BlockType.LEAF_INDEX : BlockType.INTERMEDIATE_INDEX;
   }
 }

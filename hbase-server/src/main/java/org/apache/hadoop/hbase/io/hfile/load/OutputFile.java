@@ -60,12 +60,11 @@ public final class OutputFile {
    */
   public boolean isHot(Cell first, Cell last, long offset, int onDiskSize, int size) {
     handover.onWritten(onDiskSize, size);
-    RangeHeat heat = handover.heatOf(first, last);
-    if (heat == null || !heat.isHot()) {
+    accesses = handover.accesses(first, last);
+    if (accesses == 0) {
       return false;
     }
-    accesses = heat.accesses();
-    inL1 = heat.isInL1();
+    inL1 = handover.isInL1();
     if (handover.admits(accesses, size)) {
       return true;
     }

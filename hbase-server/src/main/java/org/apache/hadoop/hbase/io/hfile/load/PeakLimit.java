@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.load;
 
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -31,14 +32,14 @@ final class PeakLimit {
   private final long outputLength;
   private long maxBytes;
   /** How many blocks the output is expected to have, by their accesses. */
-  private final long[] expected = new long[RangeHeat.MAX_ACCESSES + 1];
+  private final long[] expected = new long[HotBlockCache.MAX_ACCESSES + 1];
   private long expectedBlocks;
   /** Bytes of the output so far, hot or not, in the file and in the cache. */
   private long written;
   private long writtenSize;
   /** Bytes of the blocks that were cached, in all and by their accesses. */
   private long used;
-  private final long[] usedByAccesses = new long[RangeHeat.MAX_ACCESSES + 1];
+  private final long[] usedByAccesses = new long[HotBlockCache.MAX_ACCESSES + 1];
   /** After the commit: the least accesses of a block that is cached, and the bytes for these. */
   private int coldest;
   private double coldestBytes;
@@ -76,7 +77,7 @@ final class PeakLimit {
       return false;
     }
     double hotter = 0;
-    for (int i = RangeHeat.MAX_ACCESSES; i > accesses; i--) {
+    for (int i = HotBlockCache.MAX_ACCESSES; i > accesses; i--) {
       hotter += expectedBytes(i);
     }
     if (hotter + expectedBytes(accesses) <= maxBytes) {

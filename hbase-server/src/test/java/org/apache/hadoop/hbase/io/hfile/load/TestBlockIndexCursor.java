@@ -154,7 +154,7 @@ public class TestBlockIndexCursor {
 
   private static List<Long> visit(BlockIndexCursor cursor, int first, int last) {
     List<Long> found = new ArrayList<>();
-    cursor.visit(cell(first), cell(last), new BlockIndexCursor.Visitor() {
+    cursor.visit(cell(first), cell(last), true, new BlockIndexCursor.Visitor() {
       @Override
       public void block(long offset) {
         found.add(offset);

@@ -127,7 +127,6 @@ public class TestInputFile {
   }
 
   private final NotingCache cache = new NotingCache();
-  private final RangeHeat heat = new RangeHeat();
 
   private HFile.Reader open(Path path) throws IOException {
     return HFile.createReader(files.fileSystem(), path, CacheConfig.DISABLED, true, files.conf());
@@ -170,8 +169,7 @@ public class TestInputFile {
 
   private Set<Long> asked(InputFile file, Cell first, Cell last) {
     cache.asked.clear();
-    heat.clear();
-    file.addTo(first, last);
+    file.accesses(first, last, true);
     return cache.asked;
   }
 
@@ -181,11 +179,11 @@ public class TestInputFile {
       keepIndex(path, reader);
       List<Block> blocks = blocks(reader);
       assertTrue(blocks.size() > 100);
-      InputFile file = new InputFile(reader, ALL, cache, heat);
+      InputFile file = new InputFile(reader, ALL, cache);
       for (Block block : blocks) {
         assertEquals(Collections.singleton(block.offset),
           asked(file, block.first, block.last));
-        assertFalse(heat.isUnknown());
+        assertFalse(file.isUnknown());
       }
       for (int i = 0; i + 2 < blocks.size(); i += 3) {
         Set<Long> three = new LinkedHashSet<>();
@@ -195,22 +193,20 @@ public class TestInputFile {
         assertEquals(three, asked(file, blocks.get(i).last, blocks.get(i + 2).first));
       }
       cache.hot = blocks.get(50).offset;
-      asked(file, blocks.get(49).first, blocks.get(49).last);
-      assertFalse("the block after it is hot", heat.isHot());
-      asked(file, blocks.get(51).first, blocks.get(51).last);
-      assertFalse("the block before it is hot", heat.isHot());
-      asked(file, blocks.get(50).last, blocks.get(51).last);
-      assertTrue(heat.isHot());
-      assertEquals(3, heat.accesses());
+      assertEquals("the block after it is hot", 0,
+        file.accesses(blocks.get(49).first, blocks.get(49).last, true));
+      assertEquals("the block before it is hot", 0,
+        file.accesses(blocks.get(51).first, blocks.get(51).last, true));
+      assertEquals(3, file.accesses(blocks.get(50).last, blocks.get(51).last, true));
       KeyValue after = new KeyValue(Bytes.toBytes("s"), Bytes.toBytes("f"), null, 1L,
         KeyValue.Type.Put);
       assertTrue("nothing is after the last cell", asked(file, after, after).isEmpty());
       cache.index.values().forEach(HFileBlock::release);
       cache.index.clear();
-      InputFile cold = new InputFile(reader, ALL, cache, heat);
+      InputFile cold = new InputFile(reader, ALL, cache);
       assertEquals("of a root alone, all is known", levels == 1 ? 1 : 0,
         asked(cold, blocks.get(60).first, blocks.get(60).last).size());
-      assertEquals(levels > 1, heat.isUnknown());
+      assertEquals(levels > 1, cold.isUnknown());
     }
   }
 
@@ -223,6 +219,11 @@ public class TestInputFile {
     }
   }
 
+  private HotBlockMap hotBlocksOf(HFile.Reader loaded, List<HFile.Reader> others)
+    throws IOException {
+    return HotBlockHandover.hotBlocksOf(loaded, ALL, cache, others);
+  }
+
   /** The same rows in a file with another index: a block is hot if its counterpart is. */
   private void assertTakenOver(int indexBytes) throws IOException {
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);
@@ -233,13 +234,13 @@ public class TestInputFile {
       List<Block> blocks = blocks(before);
       List<Block> counterparts = blocks(loaded);
       assertEquals(blocks.size(), counterparts.size());
-      LoadedFile file = new LoadedFile(loaded, ALL, cache);
       List<HFile.Reader> others = Collections.singletonList(before);
-      assertEquals("nothing is hot", 0, file.hotBlocks(others).count());
+      assertEquals("nothing is hot", 0, hotBlocksOf(loaded, others).count());
       for (int i : new int[] { 0, 1, 50, blocks.size() - 1 }) {
         cache.hot = blocks.get(i).offset;
-        assertEquals("without others", 0, file.hotBlocks(Collections.emptyList()).count());
-        HotBlockMap hot = file.hotBlocks(others);
+        assertEquals("without others", 0,
+          hotBlocksOf(loaded, Collections.emptyList()).count());
+        HotBlockMap hot = hotBlocksOf(loaded, others);
         assertEquals("only block " + i, 1, hot.count());
         assertTrue("block " + i, hot.isHot(counterparts.get(i).offset));
       }
@@ -267,7 +268,7 @@ public class TestInputFile {
 
   private Set<Long> asked(HFile.Reader reader, byte[] startRow, byte[] endRow) {
     cache.asked.clear();
-    new InputFile(reader, new RegionKeyRange(startRow, endRow), cache, heat).hotBlocks(12);
+    new InputFile(reader, new RegionKeyRange(startRow, endRow), cache).hotBlocks(12);
     return cache.asked;
   }
 
@@ -294,11 +295,11 @@ public class TestInputFile {
         asked(reader, none, Bytes.toBytes(0)));
       assertEquals("after the file", Collections.emptySet(),
         asked(reader, Bytes.toBytes("s"), none));
-      InputFile file = new InputFile(reader, new RegionKeyRange(start, end), cache, heat);
+      InputFile file = new InputFile(reader, new RegionKeyRange(start, end), cache);
       assertEquals(reader.length() * 41 / blocks.size(), file.length(), 1);
-      List<Cell> ends = new ArrayList<>();
-      file.forEachRange((first, next) -> ends.add(next));
-      assertEquals(41, ends.size());
+      List<Long> all = new ArrayList<>();
+      file.forEachBlock(all::add);
+      assertEquals(41, all.size());
       cache.bytes = 1000;
       cache.hot = blocks.get(10).offset;
       assertEquals("only a block of the other daughter is cached", 0, file.cachedBytes());

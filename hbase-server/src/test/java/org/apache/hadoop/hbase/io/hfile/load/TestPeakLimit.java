@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
+import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
 import org.junit.ClassRule;
@@ -39,10 +40,11 @@ public class TestPeakLimit {
 
   private static final int BLOCKS = 1000;
   private static final int SIZE = 8;
+  private static final int MAX = HotBlockCache.MAX_ACCESSES;
 
   /** Writes blocks and caches those that are admitted. Returns how many, by their accesses. */
   private static int[] write(PeakLimit limit, int[] accesses) {
-    int[] cached = new int[RangeHeat.MAX_ACCESSES + 1];
+    int[] cached = new int[MAX + 1];
     for (int block : accesses) {
       limit.onWritten(SIZE / 2, SIZE);
       if (block > 0 && limit.admits(block, SIZE)) {
@@ -110,11 +112,11 @@ public class TestPeakLimit {
   /** Also if the output is longer than was expected, or hotter, or a block exceeds the limit. */
   @Test
   public void testMaximum() {
-    for (int[] expected : new int[][] { {}, all(BLOCKS, 0), random(BLOCKS, 1, 2, 3, 63) }) {
+    for (int[] expected : new int[][] { {}, all(BLOCKS, 0), random(BLOCKS, 1, 2, 3, MAX) }) {
       PeakLimit limit = limit(1.2, expected);
-      int cached = Arrays.stream(write(limit, random(5 * BLOCKS, 1, 2, 3, 63))).sum();
+      int cached = Arrays.stream(write(limit, random(5 * BLOCKS, 1, 2, 3, MAX))).sum();
       assertTrue(cached + " blocks", cached > 180 && cached <= 200);
-      assertFalse(limit.admits(63, BLOCKS * SIZE));
+      assertFalse(limit.admits(MAX, BLOCKS * SIZE));
     }
   }
 
@@ -123,7 +125,7 @@ public class TestPeakLimit {
     for (PeakLimit limit : new PeakLimit[] { limit(1), new PeakLimit(0, 2, 0) }) {
       assertFalse(limit.hasRoomFor(1));
       limit.onWritten(SIZE, SIZE);
-      assertFalse(limit.admits(63, SIZE));
+      assertFalse(limit.admits(MAX, SIZE));
     }
   }
 
@@ -131,7 +133,7 @@ public class TestPeakLimit {
   public void testSpaceOfTheInputsIsLeft() {
     PeakLimit limit = limit(1.2);
     write(limit, all(BLOCKS, 1));
-    limit.onInputsEvicted(new long[RangeHeat.MAX_ACCESSES + 1]);
+    limit.onInputsEvicted(new long[MAX + 1]);
     assertTrue(limit.hasRoomFor(BLOCKS * SIZE));
     assertFalse(limit.hasRoomFor(BLOCKS * SIZE * 6 / 5));
   }
@@ -141,7 +143,7 @@ public class TestPeakLimit {
   public void testColdestDeferredBlocksAreLeftOut() {
     PeakLimit limit = limit(1);
     limit.onWritten(SIZE, 2 * SIZE);
-    long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
+    long[] deferred = new long[MAX + 1];
     deferred[1] = BLOCKS * SIZE / 2;
     deferred[2] = BLOCKS * SIZE / 4;
     deferred[3] = BLOCKS * SIZE / 4;
@@ -166,7 +168,7 @@ public class TestPeakLimit {
   public void testHotterDeferredBlocksHaveTheirSpace() {
     PeakLimit limit = limit(1);
     limit.onWritten(SIZE, SIZE);
-    long[] deferred = new long[RangeHeat.MAX_ACCESSES + 1];
+    long[] deferred = new long[MAX + 1];
     deferred[1] = BLOCKS * SIZE;
     deferred[2] = BLOCKS * SIZE / 4;
     limit.onInputsEvicted(deferred);
@@ -190,13 +192,13 @@ public class TestPeakLimit {
   public void testDeferredBlocksKeepTheirOrder() {
     DeferredBlocks blocks = new DeferredBlocks();
     for (int i = 0; i < 100; i++) {
-      blocks.add(i, SIZE + i, i % (RangeHeat.MAX_ACCESSES + 1), i % 2 == 0);
+      blocks.add(i, SIZE + i, i % (MAX + 1), i % 2 == 0);
     }
     assertEquals(100, blocks.count());
     for (int i = 0; i < 100; i++) {
       assertEquals(i, blocks.offset(i));
       assertEquals(SIZE + i, blocks.onDiskSize(i));
-      assertEquals(i % (RangeHeat.MAX_ACCESSES + 1), blocks.accesses(i));
+      assertEquals(i % (MAX + 1), blocks.accesses(i));
       assertEquals(i % 2 == 0, blocks.isInL1(i));
     }
   }
