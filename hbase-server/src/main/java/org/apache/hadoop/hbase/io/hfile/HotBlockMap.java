@@ -26,6 +26,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public final class HotBlockMap {
+  /** Blocks are seldom smaller than the bytes of a bit. */
+  public static final int MIN_SHIFT = 12;
+
   private final int shift;
   private final BitSet cells;
 

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -98,7 +99,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    */
   private final AtomicLongArray recent;
   private final VictimSampler hot;
-  private final Eviction eviction;
+  private final Predicate<BlockCacheKey> eviction;
   private final MiniatureSimulations miniatures;
   private final long usable;
   private final long dataMax;
@@ -128,12 +129,13 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    * @param sketchBlocks     how many blocks to size the sketch for, at 8 bytes each: twice the
    *                         blocks that fit into L1 is enough, however large the slow
    *                         one (four times gains 0.3 hits per hundred at best, once loses 0.3)
-   * @param eviction         how blocks leave L1
+   * @param eviction         evicts a block from L1, unless it is being read, and returns whether it
+   *                         did; {@link #onRemoved} is called for it before it returns true
    * @param seed             of the random choices; any number
    * @throws IllegalArgumentException if the sketch cannot be of that size
    */
   public FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
-    long sketchBlocks, Eviction eviction, long seed) {
+    long sketchBlocks, Predicate<BlockCacheKey> eviction, long seed) {
     this(usable, dataMax, averageBlockSize, sketchBlocks, eviction, seed, true);
   }
 
@@ -142,7 +144,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    * @param adaptive whether simulations choose the memory
    */
   FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
-    long sketchBlocks, Eviction eviction, long seed, boolean adaptive) {
+    long sketchBlocks, Predicate<BlockCacheKey> eviction, long seed, boolean adaptive) {
     this.usable = usable;
     this.dataMax = Math.min(dataMax, usable);
     this.averageBlockSize = averageBlockSize;
@@ -333,23 +335,32 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return shortages.isEmpty() ? null : shortages.get(size);
   }
 
-  @Override
+  /**
+   * All places of one size are taken in L1, though there may be space: from now on a block of that
+   * size is promoted only if another of that size makes way, and requests for those that stay in L2
+   * are counted. Does nothing if there is such a shortage already.
+   * @param size   the bytes that a block of that size takes in L1
+   * @param blocks how many blocks {@link #missedHits} is to tell of, about
+   */
   public void bucketSizeExhausted(int size, int blocks) {
     shortages.computeIfAbsent(size, missing -> GhostEntries.ofPlaces(sketch, blocks));
   }
 
-  @Override
+  /**
+   * Returns how often the blocks of a size that has a shortage were found in L2 since it began,
+   * first requests for a block left out; the highest count first. No shortage, no counts.
+   */
   public long[] missedHits(int size) {
     GhostEntries shortage = shortageOf(size);
     return shortage == null ? new long[0] : shortage.counts();
   }
 
-  @Override
+  /** There are places of that size again, or may be. */
   public void bucketSizeAvailable(int size) {
     shortages.remove(size);
   }
 
-  @Override
+  /** Returns the sizes that have a shortage. */
   public int[] shortages() {
     return shortages.keySet().stream().mapToInt(Integer::intValue).toArray();
   }
@@ -358,7 +369,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private long evict(VictimSampler.Victim victim) {
     boolean gone = false;
     try {
-      gone = eviction.evict(victim.key);
+      gone = eviction.test(victim.key);
     } finally {
       if (!gone) {
         hot.stays(victim);
@@ -464,11 +475,6 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       ghosts = new GhostEntries(sketch);
     }
     return ghosts;
-  }
-
-  /** Returns after how many increments, for each block that fits, counts are halved now. */
-  public double getMemory() {
-    return memory;
   }
 
   void setMemory(double increments, int least) {

@@ -40,22 +40,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * links) passes the one under which L1 holds the block. Sizes are the bytes that a
  * block takes in L1.
  * <p>
- * All methods are thread-safe and none waits for a lock that is held over a call to
- * {@link Eviction}. See HBASE-23296.
+ * All methods are thread-safe and none waits for a lock that is held over the eviction of a block.
+ * See HBASE-23296.
  */
 @InterfaceAudience.Private
 public interface PromotionPolicy {
-
-  /** How the policy evicts a block from L1. */
-  @InterfaceAudience.Private
-  interface Eviction {
-    /**
-     * Evicts a block from L1, unless it is being read. If it is evicted,
-     * {@link PromotionPolicy#onRemoved} is called for it before this method returns.
-     * @return whether it was evicted; if not, it stays where it is and may be accessed again
-     */
-    boolean evict(BlockCacheKey key);
-  }
 
   /**
    * A data block was found in L1.
@@ -103,27 +92,6 @@ public interface PromotionPolicy {
    * @return how much was freed; less if too many blocks are being read, or there are no more
    */
   long makeRoom(long bytes);
-
-  /**
-   * All places of one size are taken in L1, though there may be space: from now on a
-   * block of that size is promoted only if another of that size makes way, and requests for those
-   * that stay in L2 are counted. Does nothing if there is such a shortage already.
-   * @param size   the bytes that a block of that size takes in L1
-   * @param blocks how many blocks {@link #missedHits} is to tell of, about
-   */
-  void bucketSizeExhausted(int size, int blocks);
-
-  /**
-   * Returns how often the blocks of a size that has a shortage were found in L2 since
-   * it began, first requests for a block left out; the highest count first. No shortage, no counts.
-   */
-  long[] missedHits(int size);
-
-  /** There are places of that size again, or may be. */
-  void bucketSizeAvailable(int size);
-
-  /** Returns the sizes that have a shortage. */
-  int[] shortages();
 
   /** Returns how often a block was promoted. */
   long getPromotedCount();

@@ -47,7 +47,8 @@ final class BlockIndexCursor {
     void block(long offset);
 
     /** Some data blocks of the range are not known, because their index block was not found. */
-    void unknown();
+    default void unknown() {
+    }
   }
 
   private final CellComparator comparator;

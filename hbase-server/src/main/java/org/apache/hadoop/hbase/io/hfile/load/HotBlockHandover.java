@@ -316,7 +316,7 @@ public final class HotBlockHandover {
    */
   public static HotBlockMap hotBlocksOf(HFile.Reader loaded, RegionKeyRange range,
     HotBlockCache cache, Collection<HFile.Reader> others) throws IOException {
-    HotBlockMap hot = new HotBlockMap(HotBlockHint.MIN_SHIFT);
+    HotBlockMap hot = new HotBlockMap(HotBlockMap.MIN_SHIFT);
     List<InputFile> inputs = others.stream().map(other -> new InputFile(other, range, cache))
       .collect(Collectors.toList());
     InputFile blocks = new InputFile(loaded, range, cache,

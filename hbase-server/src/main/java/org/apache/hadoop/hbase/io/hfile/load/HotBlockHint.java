@@ -45,8 +45,6 @@ public final class HotBlockHint {
   public static final int MAX_BYTES = 64 << 10;
 
   private static final int MAGIC = 0x48424831;
-  /** Blocks are seldom smaller. */
-  static final int MIN_SHIFT = 12;
   private static final int FIXED_BYTES = Integer.BYTES + Long.BYTES + Integer.BYTES + Long.BYTES;
   /** The bytes of a file in the hint, without the characters of its name and the bits. */
   private static final int FILE_BYTES = Short.BYTES + Byte.BYTES + Integer.BYTES + Long.BYTES;
@@ -86,7 +84,7 @@ public final class HotBlockHint {
     for (HFile.Reader reader : readers) {
       names += FILE_BYTES + reader.getName().length();
     }
-    for (int shift = MIN_SHIFT; names < MAX_BYTES && shift < Integer.SIZE; shift++) {
+    for (int shift = HotBlockMap.MIN_SHIFT; names < MAX_BYTES && shift < Integer.SIZE; shift++) {
       long bytes = names;
       for (HFile.Reader reader : readers) {
         bytes += (reader.length() >>> shift) / Byte.SIZE + 1;

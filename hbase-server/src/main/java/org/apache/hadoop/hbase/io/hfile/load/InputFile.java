@@ -120,17 +120,7 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
    */
   private void visit(Cell first, Cell last, boolean withLast, LongConsumer offsets) {
     if (cursor != null) {
-      cursor.visit(first, last, withLast, new BlockIndexCursor.Visitor() {
-        @Override
-        public void block(long offset) {
-          offsets.accept(offset);
-        }
-
-        @Override
-        public void unknown() {
-          // Blocks of an index block that is not in memory are skipped.
-        }
-      });
+      cursor.visit(first, last, withLast, offsets::accept);
     }
   }
 
