@@ -395,7 +395,7 @@ public final class HotBlockHandover {
       try {
         int bytes = cache.bytesFor(block.getSerializedLength());
         if (
-          !limit.admitsDeferred(blocks.accesses(i), bytes)
+          !limit.admits(blocks.accesses(i), bytes)
             && !cache.hasSpareSpaceFor(block.getSerializedLength())
         ) {
           metrics.count(Count.LimitBlockCount);

@@ -21,28 +21,26 @@ import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Selects the hot blocks of a compaction's output that may be cached before the commit although the
- * cache has no spare space: the hottest of them, up to a number of bytes. What is as hot as the
- * last ones that fit is spread evenly over the output, which is written in the order of keys. Not
- * thread-safe.
+ * Selects the hot blocks of a compaction's output that are cached although the cache has no spare
+ * space: the hottest of them, up to a number of bytes, first before the commit and then after it.
+ * Before it, what is as hot as the last ones that fit is spread evenly over the output, which is
+ * written in the order of keys. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class PeakLimit {
   private final long inputBytes;
   private final long outputLength;
   private long maxBytes;
-  /** How many blocks the output is expected to have, by their accesses. */
-  private final long[] expected = new long[HotBlockCache.MAX_ACCESSES + 1];
+  /** How many blocks are expected, or how many bytes in the file are left, by their accesses. */
+  private long[] expected = new long[HotBlockCache.MAX_ACCESSES + 1];
   private long expectedBlocks;
   /** Bytes of the output so far, hot or not, in the file and in the cache. */
   private long written;
   private long writtenSize;
-  /** Bytes of the blocks that were cached, in all and by their accesses. */
+  private boolean committed;
+  /** Bytes of the blocks that were cached before the commit, or after it, in all and by accesses. */
   private long used;
-  private final long[] usedByAccesses = new long[HotBlockCache.MAX_ACCESSES + 1];
-  /** After the commit: the least accesses of a block that is cached, and the bytes for these. */
-  private int coldest;
-  private double coldestBytes;
+  private long[] usedByAccesses = new long[HotBlockCache.MAX_ACCESSES + 1];
 
   /**
    * @param inputBytes   what the blocks of the inputs take in the cache
@@ -76,21 +74,35 @@ final class PeakLimit {
     if (!hasRoomFor(bytes)) {
       return false;
     }
+    double hotter = hotterBytes(accesses);
+    if (hotter + expectedBytes(accesses) <= maxBytes) {
+      return true;
+    }
+    double progress = committed ? 1 : Math.min(1, (double) written / outputLength);
+    return usedByAccesses[accesses] + bytes <= (maxBytes - hotter) * progress;
+  }
+
+  /** Returns whether the hotter blocks take all of the space, whatever the size of a block. */
+  boolean isTooCold(int accesses) {
+    return hotterBytes(accesses) >= maxBytes;
+  }
+
+  private double hotterBytes(int accesses) {
     double hotter = 0;
     for (int i = HotBlockCache.MAX_ACCESSES; i > accesses; i--) {
       hotter += expectedBytes(i);
     }
-    if (hotter + expectedBytes(accesses) <= maxBytes) {
-      return true;
-    }
-    double progress = Math.min(1, (double) written / outputLength);
-    return usedByAccesses[accesses] + bytes <= (maxBytes - hotter) * progress;
+    return hotter;
   }
 
+  /** Returns the bytes in the cache that blocks accessed so often are expected to take. */
   private double expectedBytes(int accesses) {
-    return expected[accesses] == 0
-      ? 0
-      : (double) expected[accesses] / expectedBlocks * outputLength * writtenSize / written;
+    if (expected[accesses] == 0) {
+      return 0;
+    }
+    double inFile =
+      committed ? expected[accesses] : (double) expected[accesses] / expectedBlocks * outputLength;
+    return written == 0 ? inFile : inFile * writtenSize / written;
   }
 
   /** Notes that a block was cached, by this limit or because there was spare space for it. */
@@ -100,37 +112,15 @@ final class PeakLimit {
   }
 
   /**
-   * The space of the inputs is left to the outputs.
+   * After the commit, the space of the inputs is left to the outputs.
    * @param deferred bytes in the file of the blocks that are to be cached now, by their accesses
    */
   void onInputsEvicted(long[] deferred) {
-    maxBytes += inputBytes;
-    coldestBytes = maxBytes - used;
-    coldest = deferred.length - 1;
-    while (coldest > 0 && coldestBytes >= sizeOf(deferred[coldest])) {
-      coldestBytes -= sizeOf(deferred[coldest--]);
-    }
-  }
-
-  private double sizeOf(long onDiskBytes) {
-    return written == 0 ? onDiskBytes : (double) onDiskBytes * writtenSize / written;
-  }
-
-  /** After the commit: whether the hotter blocks take all of the space, whatever the size. */
-  boolean isTooCold(int accesses) {
-    return accesses < coldest || accesses == coldest && coldestBytes <= 0;
-  }
-
-  /** Returns whether a block may be cached after the commit: the coldest ones are left out. */
-  boolean admitsDeferred(int accesses, int bytes) {
-    if (isTooCold(accesses) || !hasRoomFor(bytes)) {
-      return false;
-    }
-    if (accesses == coldest) {
-      coldestBytes -= bytes;
-      return coldestBytes >= 0;
-    }
-    return true;
+    maxBytes += inputBytes - used;
+    used = 0;
+    usedByAccesses = new long[usedByAccesses.length];
+    expected = deferred;
+    committed = true;
   }
 
   /** Returns whether so many bytes fit into the rest, however hot they are. */

@@ -153,7 +153,7 @@ public class TestPeakLimit {
     int[] cached = new int[4];
     for (int accesses = 1; accesses <= 3; accesses++) {
       for (int i = 0; i < BLOCKS / (accesses == 1 ? 2 : 4); i++) {
-        if (limit.admitsDeferred(accesses, 2 * SIZE)) {
+        if (limit.admits(accesses, 2 * SIZE)) {
           limit.onCached(accesses, 2 * SIZE);
           cached[accesses]++;
         }
@@ -175,17 +175,17 @@ public class TestPeakLimit {
     assertFalse("some of them fit", limit.isTooCold(1));
     int cached = 0;
     for (int i = 0; i < BLOCKS; i++) {
-      if (limit.admitsDeferred(1, SIZE)) {
+      if (limit.admits(1, SIZE)) {
         limit.onCached(1, SIZE);
         cached++;
       }
     }
     assertEquals(BLOCKS - BLOCKS / 4, cached);
     for (int i = 0; i < BLOCKS / 4; i++) {
-      assertTrue(limit.admitsDeferred(2, SIZE));
+      assertTrue(limit.admits(2, SIZE));
       limit.onCached(2, SIZE);
     }
-    assertFalse(limit.admitsDeferred(3, SIZE));
+    assertFalse(limit.admits(3, SIZE));
   }
 
   @Test
