@@ -43,8 +43,8 @@ import org.apache.hadoop.hbase.io.hfile.FirstLevelBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
+import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.metrics.MetricKind;
@@ -56,10 +56,11 @@ import org.slf4j.LoggerFactory;
  * A {@link BucketCache} as L1. Meta blocks that it evicts for lack of space, or that find the
  * writer queue full, are inserted into the victim cache ({@link VictimTransfer}).
  * <p>
- * Data blocks in L1 are copies admitted by the {@link PromotionPolicy}, inserted by the reader that
- * found the block in L2 ({@link PromotedBlockInserter}). They are not moved to the victim cache,
- * and are evicted before any meta block. The policy is notified exactly once that a copy has left:
- * by {@link #blockEvicted} if the copy was inserted into the map, else by {@link #promote}.
+ * Data blocks in L1 are copies admitted by the {@link FrequencyPromotionPolicy}, inserted by the
+ * reader that found the block in L2 ({@link PromotedBlockInserter}). They are not moved to the
+ * victim cache, and are evicted before any meta block. The policy is notified exactly once that a
+ * copy has left: by {@link #blockEvicted} if the copy was inserted into the map, else by
+ * {@link #promote}.
  * <p>
  * Thread-safe.
  */
@@ -110,7 +111,7 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   @Override
-  public synchronized PromotionPolicy setPromotedShare(double share) {
+  public synchronized FrequencyPromotionPolicy setPromotedShare(double share) {
     if (share > 0 && dataSpace == null) {
       dataSpace = new L1DataSpace(this, blockSize, this::getMetaPlaces);
       idleMeta = new IdleMetaBlocks(this, dataSpace);
@@ -408,15 +409,15 @@ public class L1BucketCache extends BucketCacheTier
     visitor.visit(COUNTER, "DroppedBlockCount", this::getDroppedCount);
     visitor.visit(COUNTER, "RejectedBlockCount", this::getRejectedCount);
     visitor.visit(COUNTER, "IdleMetaEvictedCount", this::getIdleMetaEvictedCount);
-    visitor.visit(COUNTER, "PromotedBlockCount", ofPolicy(PromotionPolicy::getPromotedCount));
-    visitor.visit(COUNTER, "RejectedPromotionCount", ofPolicy(PromotionPolicy::getRejectedCount));
-    visitor.visit(COUNTER, "DemotedBlockCount", ofPolicy(PromotionPolicy::getDemotedCount));
-    visitor.visit(GAUGE, "DataCapacity", ofPolicy(PromotionPolicy::getCapacity));
+    visitor.visit(COUNTER, "PromotedBlockCount", ofPolicy(policy -> policy.getPromotedCount()));
+    visitor.visit(COUNTER, "RejectedPromotionCount", ofPolicy(policy -> policy.getRejectedCount()));
+    visitor.visit(COUNTER, "DemotedBlockCount", ofPolicy(policy -> policy.getDemotedCount()));
+    visitor.visit(GAUGE, "DataCapacity", ofPolicy(policy -> policy.getCapacity()));
     visitor.visit(COUNTER, "UnplacedPromotionCount", ofDataSpace(L1DataSpace::getUnplacedCount));
     visitor.visit(COUNTER, "ReassignedBucketCount", ofDataSpace(L1DataSpace::getReassignedCount));
   }
 
-  private LongSupplier ofPolicy(ToLongFunction<PromotionPolicy> value) {
+  private LongSupplier ofPolicy(ToLongFunction<FrequencyPromotionPolicy> value) {
     return ofDataSpace(space -> value.applyAsLong(space.policy()));
   }
 

@@ -158,7 +158,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       Math.max(1, Math.min(MAX_RECENT, blocks / BLOCKS_PER_RECENT))));
     this.miniatures =
       adaptive && blocks >= MiniatureSimulations.MIN_BLOCKS
-        ? new MiniatureSimulations(this, blocks, seed)
+        ? new MiniatureSimulations(this, this.dataMax, averageBlockSize, seed)
         : null;
     setPeriod();
   }
@@ -182,14 +182,6 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       sketch.increment(hash);
     }
     return hit;
-  }
-
-  long maxDataBytes() {
-    return dataMax;
-  }
-
-  int averageBlockSize() {
-    return averageBlockSize;
   }
 
   @Override
@@ -404,7 +396,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     }
   }
 
-  @Override
+  /**
+   * The blocks that come before data take this much of L1 now. Data gets what they leave, up to its
+   * own limit; if it has more, it is evicted here and now.
+   * @param metaBytes the bytes of index, bloom and other meta blocks, those just arriving included
+   */
   public void onMetaPressure(long metaBytes) {
     setCapacity(Math.max(0, Math.min(dataMax, usable - metaBytes)));
   }
@@ -425,7 +421,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     }
   }
 
-  @Override
+  /**
+   * Evicts data blocks, the least useful that can be found quickly first.
+   * @param bytes how much room is needed
+   * @return how much was freed; less if too many blocks are being read, or there are no more
+   */
   public long makeRoom(long bytes) {
     long freed = 0;
     int failures = 0;
@@ -439,32 +439,32 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return freed;
   }
 
-  @Override
+  /** Returns how often a block was promoted. */
   public long getPromotedCount() {
     return promoted.sum();
   }
 
-  @Override
+  /** Returns how often a block found in L2 was not worth a promotion. */
   public long getRejectedCount() {
     return rejected.sum();
   }
 
-  @Override
+  /** Returns how many blocks were evicted from L1 for this policy's sake. */
   public long getDemotedCount() {
     return demoted.sum();
   }
 
-  @Override
+  /** Returns the number of data blocks in L1. */
   public long getBlockCount() {
     return hot.count();
   }
 
-  @Override
+  /** Returns the bytes of data blocks in L1, those on their way included. */
   public long getUsedBytes() {
     return used.get();
   }
 
-  @Override
+  /** Returns the bytes that data blocks may take in L1 now. */
   public long getCapacity() {
     return capacity;
   }

@@ -58,14 +58,16 @@ final class MiniatureSimulations {
   private int chosen = FrequencyPromotionPolicy.DEFAULT_MEMORY;
 
   /**
-   * @param blocks about how many blocks fit into the data capacity of the policy
-   * @param seed   of the random choices
+   * @param room      the most bytes that data blocks may take in L1
+   * @param blockSize what a block takes, about
+   * @param seed      of the random choices
    */
-  MiniatureSimulations(FrequencyPromotionPolicy policy, int blocks, long seed) {
+  MiniatureSimulations(FrequencyPromotionPolicy policy, long room, int blockSize, long seed) {
+    int blocks = (int) Math.min(Integer.MAX_VALUE, room / blockSize);
     this.policy = policy;
     this.scale = Math.max(MIN_SCALE, blocks / BLOCKS);
     for (int i = 0; i < all.length; i++) {
-      all[i] = new Simulation(policy, scale, seed, i);
+      all[i] = new Simulation(Math.max(1, room / scale), blockSize, seed, i);
     }
     this.accessesToCompare = ACCESSES_PER_BLOCK * (long) (blocks / scale);
   }
@@ -115,9 +117,7 @@ final class MiniatureSimulations {
     private long promotionsBefore;
     private volatile double score;
 
-    Simulation(FrequencyPromotionPolicy simulated, int scale, long seed, int choice) {
-      long room = Math.max(1, simulated.maxDataBytes() / scale);
-      int blockSize = simulated.averageBlockSize();
+    Simulation(long room, int blockSize, long seed, int choice) {
       long blocks = Math.max(1, room / blockSize);
       this.policy =
         new FrequencyPromotionPolicy(room, room, blockSize, 2 * blocks, null, seed, false);

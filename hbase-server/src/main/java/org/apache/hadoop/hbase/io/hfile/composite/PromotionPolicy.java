@@ -78,36 +78,4 @@ public interface PromotionPolicy {
 
   /** A data block is no longer in L1. Does nothing for a key that is not known. */
   void onRemoved(BlockCacheKey key);
-
-  /**
-   * The blocks that come before data take this much of L1 now. Data gets what they
-   * leave, up to its own limit; if it has more, it is evicted here and now.
-   * @param metaBytes the bytes of index, bloom and other meta blocks, those just arriving included
-   */
-  void onMetaPressure(long metaBytes);
-
-  /**
-   * Evicts data blocks, the least useful that can be found quickly first.
-   * @param bytes how much room is needed
-   * @return how much was freed; less if too many blocks are being read, or there are no more
-   */
-  long makeRoom(long bytes);
-
-  /** Returns how often a block was promoted. */
-  long getPromotedCount();
-
-  /** Returns how often a block found in L2 was not worth a promotion. */
-  long getRejectedCount();
-
-  /** Returns how many blocks were evicted from L1 for this policy's sake. */
-  long getDemotedCount();
-
-  /** Returns the number of data blocks in L1. */
-  long getBlockCount();
-
-  /** Returns the bytes of data blocks in L1, those on their way included. */
-  long getUsedBytes();
-
-  /** Returns the bytes that data blocks may take in L1 now. */
-  long getCapacity();
 }

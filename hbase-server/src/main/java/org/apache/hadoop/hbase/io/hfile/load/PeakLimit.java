@@ -38,7 +38,7 @@ final class PeakLimit {
   private long written;
   private long writtenSize;
   private boolean committed;
-  /** Bytes of the blocks that were cached before the commit, or after it, in all and by accesses. */
+  /** Bytes of the blocks that were cached before the commit, or after it, and by accesses. */
   private long used;
   private long[] usedByAccesses = new long[HotBlockCache.MAX_ACCESSES + 1];
 

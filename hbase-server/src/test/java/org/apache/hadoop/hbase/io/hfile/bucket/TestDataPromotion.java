@@ -54,7 +54,7 @@ import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
-import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -135,7 +135,7 @@ public class TestDataPromotion {
       await(() -> tier.heapSize() == 0);
     }
     assertEquals(0, first.getMetaPlaces());
-    PromotionPolicy policy = policy();
+    FrequencyPromotionPolicy policy = policy();
     assertEquals(0, policy.getBlockCount());
     assertEquals(0, policy.getUsedBytes());
     cache.shutdown();
@@ -143,7 +143,7 @@ public class TestDataPromotion {
     await(() -> pool.getUsedBufferCount() == pool.getFreeBufferCount());
   }
 
-  private PromotionPolicy policy() {
+  private FrequencyPromotionPolicy policy() {
     return first.setPromotedShare(1);
   }
 
@@ -158,7 +158,7 @@ public class TestDataPromotion {
   }
 
   private void assertPolicyKnowsWhatIsThere() {
-    PromotionPolicy policy = policy();
+    FrequencyPromotionPolicy policy = policy();
     assertEquals(dataInFirst(), policy.getBlockCount());
     assertEquals(first.backingMap.values().stream().filter(entry -> !entry.metaBlock)
       .mapToLong(entry -> first.bucketSizeFor(entry.getLength())).sum(), policy.getUsedBytes());

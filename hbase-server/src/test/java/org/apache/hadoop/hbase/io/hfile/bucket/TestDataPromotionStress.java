@@ -34,7 +34,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
-import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
@@ -197,7 +197,7 @@ public class TestDataPromotionStress {
     return tiers.first().backingMap.values().stream().filter(entry -> !entry.metaBlock).count();
   }
 
-  private boolean agrees(PromotionPolicy policy, L1BucketCache first) {
+  private boolean agrees(FrequencyPromotionPolicy policy, L1BucketCache first) {
     long bytes = first.backingMap.values().stream().filter(entry -> !entry.metaBlock)
       .mapToLong(entry -> first.bucketSizeFor(entry.getLength())).sum();
     return policy.getBlockCount() == dataInFirst() && policy.getUsedBytes() == bytes;
@@ -211,7 +211,7 @@ public class TestDataPromotionStress {
     runFor(TimeUnit.SECONDS.toNanos(Integer.getInteger(StressedTiers.SECONDS, 0)), readers);
     // Promotion may have been off at the end.
     tiers.cache().onConfigurationChange(tiers.conf);
-    PromotionPolicy policy = first.setPromotedShare(1);
+    FrequencyPromotionPolicy policy = first.setPromotedShare(1);
     // The room for data may have been taken as full for a while.
     await(() -> {
       for (int i = 0; i < BLOCKS; i++) {

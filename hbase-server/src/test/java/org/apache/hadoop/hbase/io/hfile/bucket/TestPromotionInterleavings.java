@@ -44,7 +44,7 @@ import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
-import org.apache.hadoop.hbase.io.hfile.composite.PromotionPolicy;
+import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.util.Interleavings;
@@ -92,7 +92,7 @@ public class TestPromotionInterleavings {
   private CompositeBucketCache cache;
   private L1BucketCache first;
   private BucketCacheTier second;
-  private PromotionPolicy policy;
+  private FrequencyPromotionPolicy policy;
 
   @Before
   public void setUp() throws IOException {
