@@ -130,21 +130,13 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    *                         blocks that fit into L1 is enough, however large the slow
    *                         one (four times gains 0.3 hits per hundred at best, once loses 0.3)
    * @param eviction         evicts a block from L1, unless it is being read, and returns whether it
-   *                         did; {@link #onRemoved} is called for it before it returns true
+   *                         did; {@link #onRemoved} is called for it before it returns true. Null in
+   *                         a simulation, which evicts from nothing, and whose memory is given
    * @param seed             of the random choices; any number
    * @throws IllegalArgumentException if the sketch cannot be of that size
    */
   public FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
     long sketchBlocks, Predicate<BlockCacheKey> eviction, long seed) {
-    this(usable, dataMax, averageBlockSize, sketchBlocks, eviction, seed, true);
-  }
-
-  /**
-   * @param eviction null if nothing is evicted from: in a simulation
-   * @param adaptive whether simulations choose the memory
-   */
-  FrequencyPromotionPolicy(long usable, long dataMax, int averageBlockSize,
-    long sketchBlocks, Predicate<BlockCacheKey> eviction, long seed, boolean adaptive) {
     this.usable = usable;
     this.dataMax = Math.min(dataMax, usable);
     this.averageBlockSize = averageBlockSize;
@@ -157,7 +149,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     this.recent = new AtomicLongArray(Integer.highestOneBit(
       Math.max(1, Math.min(MAX_RECENT, blocks / BLOCKS_PER_RECENT))));
     this.miniatures =
-      adaptive && blocks >= MiniatureSimulations.MIN_BLOCKS
+      eviction != null && blocks >= MiniatureSimulations.MIN_BLOCKS
         ? new MiniatureSimulations(this, this.dataMax, averageBlockSize, seed)
         : null;
     setPeriod();

@@ -20,7 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.composite;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.stream.IntStream;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -55,27 +55,13 @@ public final class GhostEntries {
   private static final long NONE = 0;
   private static final long PRIME = 0x9E37_79B9_7F4A_7C15L;
 
-  /** How many sets are in use, and which part of the hashes is kept. */
-  private static final class Extent {
-    final int sets;
-    final int sampleBits;
-
-    Extent(long entries, int slots) {
-      int bits = 0;
-      while (entries >> bits > slots) {
-        bits++;
-      }
-      this.sampleBits = bits;
-      this.sets = (int) Math.max(1, (entries >> bits) / WAYS);
-    }
-  }
-
   private final FrequencySketch sketch;
   private final AtomicLongArray slots;
   /** The requests for the entry of each slot. */
   private final AtomicIntegerArray requests;
-  private final LongAdder hits = new LongAdder();
-  private volatile Extent extent;
+  private final DoubleAdder hits = new DoubleAdder();
+  /** How many sets all entries would need; the first of them are kept. */
+  private volatile long sets;
 
   /** @param sketch of the cache, which the callers of this class increment */
   public GhostEntries(FrequencySketch sketch) {
@@ -86,7 +72,7 @@ public final class GhostEntries {
     this.sketch = sketch;
     this.slots = new AtomicLongArray(size);
     this.requests = new AtomicIntegerArray(size);
-    this.extent = new Extent(size, size);
+    this.sets = size / WAYS;
   }
 
   /** Returns ghost entries that are not sampled, several for each of so many places. */
@@ -97,11 +83,10 @@ public final class GhostEntries {
 
   /** Sets how many entries would fit into more memory. */
   public void setEntries(long entries) {
-    Extent now = extent;
-    Extent wanted = new Extent(entries, slots.length());
-    // Some of those that are there are not found after a change.
-    if (wanted.sampleBits != now.sampleBits || Math.abs(wanted.sets - now.sets) > now.sets / 4) {
-      extent = wanted;
+    long wanted = Math.max(1, entries / WAYS);
+    // Most of those that are there are not found after a change.
+    if (Math.abs(wanted - sets) > sets / 4) {
+      sets = wanted;
     }
   }
 
@@ -111,15 +96,14 @@ public final class GhostEntries {
    * @param admits whether it is inserted into the cache now
    */
   public void onMiss(long hash, boolean admits) {
-    Extent now = extent;
-    long mixed = hash * PRIME;
-    if (!isSampled(mixed, now)) {
+    long all = sets;
+    long set = set(hash, all);
+    if (set >= slots.length()) {
       return;
     }
-    int set = set(mixed, now);
-    for (int slot = set; slot < set + WAYS; slot++) {
+    for (int slot = (int) set; slot < set + WAYS; slot++) {
       if (slots.get(slot) == hash) {
-        hits.add(1L << now.sampleBits);
+        hits.add(Math.max(1, (double) all * WAYS / slots.length()));
         requests.lazySet(slot, admits ? 0 : requests.get(slot) + 1);
         if (admits) {
           slots.set(slot, NONE);
@@ -128,26 +112,21 @@ public final class GhostEntries {
       }
     }
     if (!admits) {
-      add(hash, set);
+      add(hash, (int) set);
     }
   }
 
   /** An entry was evicted for lack of memory, or not admitted to the cache. */
   public void onEvicted(long hash) {
-    Extent now = extent;
-    long mixed = hash * PRIME;
-    if (isSampled(mixed, now)) {
-      add(hash, set(mixed, now));
+    long set = set(hash, sets);
+    if (set < slots.length()) {
+      add(hash, (int) set);
     }
   }
 
-  private static boolean isSampled(long mixed, Extent now) {
-    return (mixed >>> Long.SIZE - now.sampleBits) == 0 || now.sampleBits == 0;
-  }
-
-  /** Returns the first slot of the hash's set. */
-  private static int set(long mixed, Extent now) {
-    return (int) ((mixed & 0xFFFF_FFFFL) * now.sets >>> Integer.SIZE) * WAYS;
+  /** Returns the first slot of the hash's set, which is not kept if there is no such slot. */
+  private static long set(long hash, long sets) {
+    return ((hash * PRIME >>> Integer.SIZE) * sets >>> Integer.SIZE) * WAYS;
   }
 
   private void add(long hash, int set) {
@@ -177,7 +156,7 @@ public final class GhostEntries {
 
   /** Returns about how many requests there were that more memory would have made hits. */
   public long getHits() {
-    return hits.sum();
+    return (long) hits.sum();
   }
 
   /**

@@ -119,8 +119,7 @@ final class MiniatureSimulations {
 
     Simulation(long room, int blockSize, long seed, int choice) {
       long blocks = Math.max(1, room / blockSize);
-      this.policy =
-        new FrequencyPromotionPolicy(room, room, blockSize, 2 * blocks, null, seed, false);
+      this.policy = new FrequencyPromotionPolicy(room, room, blockSize, 2 * blocks, null, seed);
       policy.setMemory(FrequencyPromotionPolicy.MEMORIES[choice],
         FrequencyPromotionPolicy.MARGINS[choice]);
     }
