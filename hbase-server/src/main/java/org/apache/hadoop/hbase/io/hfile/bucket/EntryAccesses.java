@@ -53,9 +53,7 @@ public final class EntryAccesses {
    * costs nothing.
    */
   public static void countReadMisses() {
-    if (!countsReadMisses) {
-      countsReadMisses = true;
-    }
+    countsReadMisses = true;
   }
 
   /** Returns the count, 0 to {@link #MAX}. */

@@ -141,7 +141,10 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     this.dataMax = Math.min(dataMax, usable);
     this.averageBlockSize = averageBlockSize;
     this.capacity = this.dataMax;
-    this.eviction = eviction == null ? this::forget : eviction;
+    this.eviction = eviction != null ? eviction : key -> {
+      onRemoved(key);
+      return true;
+    };
     this.sketch = new FrequencySketch(sketchBlocks);
     this.hot = new VictimSampler(sketch, this.dataMax / averageBlockSize, seed);
     this.random = FrequencySketch.hash(seed);
@@ -373,12 +376,6 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   @Override
   public void onRemoved(BlockCacheKey key) {
     onRemoved(key, FrequencySketch.hash(key));
-  }
-
-  /** Evicts where there is no tier to evict from, in a simulation. */
-  private boolean forget(BlockCacheKey key) {
-    onRemoved(key);
-    return true;
   }
 
   private void onRemoved(BlockCacheKey key, long hash) {

@@ -207,13 +207,23 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     if (key.getBlockType() == null && block.getBlockType() != null) {
       key.setBlockType(block.getBlockType());
     }
+    store(key, block, inMemory, kindOf(key, waitWhenCache), waitWhenCache ? waitNanos : 0, 0);
+  }
+
+  /**
+   * Inserts a block unless it is stored.
+   * @param accesses how many requests for it to count
+   * @return whether it is stored
+   */
+  private boolean store(BlockCacheKey key, Cacheable block, boolean inMemory,
+    InsertSource source, long nanos, int accesses) {
     CachedFile file =
       block instanceof HFileBlock ? files.acquire(key.getHfileName()) : null;
     boolean stored = false;
     if (file != null) {
       try {
-        stored = isStored(file, key) || insert(file, key, block, inMemory,
-          kindOf(key, waitWhenCache), waitWhenCache ? waitNanos : 0);
+        stored = isStored(file, key) || insert(file, key, block, inMemory, source, nanos);
+        blocks.touch(file, key.getOffset(), accesses);
       } finally {
         file.release();
       }
@@ -221,6 +231,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     if (!stored) {
       stats.failInsert();
     }
+    return stored;
   }
 
   private boolean isStored(CachedFile file, BlockCacheKey key) {
@@ -329,22 +340,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public boolean cacheHot(BlockCacheKey key, Cacheable block, boolean inMemory, int accesses) {
-    CachedFile file =
-      closed.get() || !(block instanceof HFileBlock) ? null : files.acquire(key.getHfileName());
-    boolean stored = false;
-    if (file != null) {
-      try {
-        stored = isStored(file, key)
-          || insert(file, key, block, inMemory, InsertSource.WRITE, 0);
-        blocks.touch(file, key.getOffset(), accesses);
-      } finally {
-        file.release();
-      }
-    }
-    if (!stored) {
-      stats.failInsert();
-    }
-    return stored;
+    return !closed.get() && store(key, block, inMemory, InsertSource.WRITE, 0, accesses);
   }
 
   @Override
