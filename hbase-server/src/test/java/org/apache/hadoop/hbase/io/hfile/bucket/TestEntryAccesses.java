@@ -39,6 +39,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -130,6 +131,7 @@ public class TestEntryAccesses {
       look(KEY, true, true);
       assertEquals(Math.min(i, EntryAccesses.MAX), composite.accesses(KEY));
     }
+    assertEquals("of one scale", FrequencySketch.MAX_FREQUENCY, HotBlockCache.MAX_ACCESSES);
     assertEquals(1, second.getDataBlockCount());
     assertEquals("the category is another", 0, second.getMetaBlockCount());
     long bytes = composite.cachedBytes(FILE);
