@@ -130,8 +130,8 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    *                         blocks that fit into L1 is enough, however large the slow
    *                         one (four times gains 0.3 hits per hundred at best, once loses 0.3)
    * @param eviction         evicts a block from L1, unless it is being read, and returns whether it
-   *                         did; {@link #onRemoved} is called for it before it returns true. Null in
-   *                         a simulation, which evicts from nothing, and whose memory is given
+   *                         did; {@link #onRemoved} is called for it before it returns true.
+   *                         Null in a simulation, which evicts from nothing
    * @param seed             of the random choices; any number
    * @throws IllegalArgumentException if the sketch cannot be of that size
    */

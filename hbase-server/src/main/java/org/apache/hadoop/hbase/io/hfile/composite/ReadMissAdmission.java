@@ -33,9 +33,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * It decides about nothing else: prefetched blocks, cache-on-write and meta blocks are not shown to
  * it. Admits everything unless told otherwise.
  * <p>
- * <b>Layout.</b> A set is one long of four fingerprints of 16 bits, the newest in the lowest bits; 0
- * is an empty place. Adding a block shifts its set, so that the oldest of the four is forgotten. A
- * decision is one access to memory, and one compare-and-set if the block is not remembered. It
+ * <b>Layout.</b> A set is one long of four fingerprints of 16 bits, the newest in the lowest bits;
+ * 0 is an empty place. Adding a block shifts its set, so that the oldest of the four is forgotten.
+ * A decision is one access to memory, and one compare-and-set if the block is not remembered. It
  * takes no lock and allocates nothing.
  * <p>
  * <b>Ageing.</b> Age is counted in other blocks missed, not in time: a block is forgotten after
