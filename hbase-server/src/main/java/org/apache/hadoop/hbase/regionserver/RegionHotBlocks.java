@@ -40,7 +40,6 @@ import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.load.HotBlockHandover;
 import org.apache.hadoop.hbase.io.hfile.load.HotBlockHint;
-import org.apache.hadoop.hbase.io.hfile.load.HotBlockHintFile;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchRequests;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -175,9 +174,8 @@ final class RegionHotBlocks {
       && store.getCacheConfig().shouldCacheDataOnRead();
   }
 
-  private static HotBlockHintFile file(HRegion region) {
-    return new HotBlockHintFile(region.getFilesystem(),
-      new Path(region.getRegionFileSystem().getRegionDir(), FILE));
+  private static Path file(HRegion region) {
+    return new Path(region.getRegionFileSystem().getRegionDir(), FILE);
   }
 
   /** Leaves a hint, unless the close has stopped waiting before it is known. */
@@ -187,7 +185,7 @@ final class RegionHotBlocks {
     try {
       HotBlockHint hint = hintOf(region);
       if (noted.complete(null) && hint != null && !hint.isEmpty()) {
-        file(region).write(hint);
+        hint.write(region.getFilesystem(), file(region));
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         HandoverMetrics.get()
           .count(millis <= maxWaitMillis ? Count.HintCount : Count.LateHintCount);
@@ -225,7 +223,7 @@ final class RegionHotBlocks {
 
   private static void read(HRegion region) {
     try {
-      HotBlockHint hint = file(region).readAndDelete();
+      HotBlockHint hint = HotBlockHint.readAndDelete(region.getFilesystem(), file(region));
       if (hint == null || hint.sequenceId() >= region.getOpenSeqNum()) {
         return;
       }

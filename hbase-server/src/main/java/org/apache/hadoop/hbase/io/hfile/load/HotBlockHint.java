@@ -21,19 +21,29 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.CRC32;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The hot blocks of a region's files, which the server that closes the region tells the one that
- * opens it. Not thread-safe.
+ * The hot blocks of a region's files. The server that closes the region writes them to a file; the
+ * one that opens it reads and deletes the file. A slow server may still write while others do
+ * either. Not thread-safe.
+ * <p>
+ * Invariant: whatever others do, {@link #readAndDelete} returns one whole hint or none, and
+ * {@link #write} does not create the directory of a region that was deleted.
  * <p>
  * The bytes, all numbers big-endian, are: magic and version, the sequence id, the number of files;
  * for each its name, the binary logarithm of the bytes that a bit stands for, the bits' length in
@@ -152,6 +162,36 @@ public final class HotBlockHint {
       hint.files.put(name, HotBlockMap.of(shift, bits));
     }
     return hint;
+  }
+
+  /**
+   * Writes this hint, in place of what is there.
+   * @throws IOException if that fails, or if another server replaced or deleted the file meanwhile
+   */
+  public void write(FileSystem fileSystem, Path path) throws IOException {
+    // Not recursive: a region that was deleted meanwhile does not come back as a directory.
+    try (FSDataOutputStream out = fileSystem.createFile(path).overwrite(true).build()) {
+      out.write(toBytes());
+    }
+  }
+
+  /**
+   * Reads a hint and deletes the file, readable or not.
+   * @return null if there is none
+   * @throws IOException if the file cannot be read or deleted, or has no whole hint
+   */
+  public static HotBlockHint readAndDelete(FileSystem fileSystem, Path path) throws IOException {
+    byte[] bytes = new byte[MAX_BYTES + 1];
+    int length = 0;
+    try (FSDataInputStream in = fileSystem.open(path)) {
+      for (int read = 0; read >= 0 && length < bytes.length; length += Math.max(0, read)) {
+        read = in.read(bytes, length, bytes.length - length);
+      }
+    } catch (FileNotFoundException e) {
+      return null;
+    }
+    fileSystem.delete(path, false);
+    return parse(Arrays.copyOf(bytes, length));
   }
 
   private static long checksum(byte[] bytes, int length) {

@@ -215,18 +215,18 @@ public class TestHotBlockHintInterleavings {
   }
 
   /** What a server gets: the hint's sequence id, or a word. */
-  private static String taken(HotBlockHintFile file) {
+  private static String taken(FileSystem files) {
     try {
-      HotBlockHint hint = file.readAndDelete();
+      HotBlockHint hint = HotBlockHint.readAndDelete(files, FILE);
       return hint == null ? "none" : "hint " + hint.sequenceId();
     } catch (IOException e) {
       return "unreadable";
     }
   }
 
-  private static void write(HotBlockHintFile file, long sequenceId) {
+  private static void write(FileSystem files, long sequenceId) {
     try {
-      file.write(new HotBlockHint(sequenceId));
+      new HotBlockHint(sequenceId).write(files, FILE);
     } catch (IOException e) {
       // The server logs it.
     }
@@ -238,19 +238,18 @@ public class TestHotBlockHintInterleavings {
     int runs = 0;
     do {
       OneFile files = new OneFile();
-      HotBlockHintFile file = new HotBlockHintFile(files, FILE);
       String[] result = new String[1];
-      schedule.run(true, () -> write(file, 1), () -> write(file, 2),
-        () -> result[0] = taken(file));
+      schedule.run(true, () -> write(files, 1), () -> write(files, 2),
+        () -> result[0] = taken(files));
       schedule.check();
       assertTrue(schedule.isDone());
       results.add(result[0]);
       // Nothing else runs any more: what is left can be taken once.
-      String left = taken(file);
+      String left = taken(files);
       assertTrue(left, Arrays.asList("none", "hint 1", "hint 2").contains(left));
       assertFalse(left + " after " + result[0],
         left.equals(result[0]) && !left.equals("none"));
-      assertEquals("none", taken(file));
+      assertEquals("none", taken(files));
       runs++;
     } while (schedule.next());
     schedule.close();
@@ -263,12 +262,11 @@ public class TestHotBlockHintInterleavings {
     int runs = 0;
     do {
       OneFile files = new OneFile();
-      HotBlockHintFile file = new HotBlockHintFile(files, FILE);
-      schedule.run(true, () -> write(file, 1), files::deleteDirectory, () -> taken(file));
+      schedule.run(true, () -> write(files, 1), files::deleteDirectory, () -> taken(files));
       schedule.check();
       assertTrue(schedule.isDone());
       assertFalse("run " + runs, files.hasDirectory);
-      assertEquals("none", taken(file));
+      assertEquals("none", taken(files));
       runs++;
     } while (schedule.next());
     schedule.close();
