@@ -144,9 +144,9 @@ public class TestGhostEntries {
       if (random.nextInt(5) == 0) {
         int entry = random.nextInt(10);
         asked[entry]++;
-        request(entry);
+        request(1 + entry);
       } else {
-        request(10 + random.nextInt(100_000));
+        request(11 + random.nextInt(100_000));
       }
     }
     long[] counts = Arrays.copyOf(ghosts.counts(), 10);
@@ -187,7 +187,7 @@ public class TestGhostEntries {
     sketch = new FrequencySketch(places);
     ghosts = GhostEntries.ofPlaces(sketch, places);
     for (int times = 0; times < 3; times++) {
-      for (int entry = 0; entry < places; entry++) {
+      for (int entry = 1; entry <= places; entry++) {
         request(entry);
       }
     }
