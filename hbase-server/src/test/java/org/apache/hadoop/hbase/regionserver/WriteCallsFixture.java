@@ -355,7 +355,10 @@ public abstract class WriteCallsFixture {
       Long.MAX_VALUE);
   }
 
-  /** Returns a call without a connection, whose response goes to {@code answer}. */
+  /**
+   * Returns a call without a connection, whose response goes to {@code answer}.
+   * @param param null if nothing reads the request
+   */
   static RpcCall call(Message param, int priority, long deadline,
     BiConsumer<Message, Throwable> answer) {
     return Mockito.mock(RpcCall.class, Mockito.withSettings().stubOnly().defaultAnswer(method -> {
@@ -363,7 +366,7 @@ public abstract class WriteCallsFixture {
         case "getParam":
           return param;
         case "getSize":
-          return (long) param.getSerializedSize();
+          return param == null ? 0 : (long) param.getSerializedSize();
         case "getDeadline":
           return deadline;
         case "getPriority":

@@ -226,6 +226,7 @@ public class TestInputFile {
 
   /** The same rows in a file with another index: a block is hot if its counterpart is. */
   private void assertTakenOver(int indexBytes) throws IOException {
+    cache.hot = -1;
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);
     Path path = files.write(CacheConfig.DISABLED);
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, indexBytes);
