@@ -104,7 +104,6 @@ public class TestWriteGroupsEqualHistories {
   private static final int OPERATIONS = Integer.getInteger("writegroups.operations", 5_000);
   private static final long SEED = Long.getLong("writegroups.seed", System.nanoTime());
   private static final int CLIENTS = 64;
-  private static final int FLUSHES = 5;
   /** The number of edits that are replicated with one call. */
   private static final int REPLICATED_EDITS = 300;
   private static final TableName TABLE = TableName.valueOf("shared-rows");
@@ -172,8 +171,7 @@ public class TestWriteGroupsEqualHistories {
     util.waitFor(60_000, () -> server.getRegions(TABLE).size() == 2);
   }
 
-  /** @param flushes whether regions are flushed beside the writes */
-  private List<Client> write(WriteHistory history, boolean flushes) throws Exception {
+  private List<Client> write(WriteHistory history) throws Exception {
     List<Client> all = new ArrayList<>();
     try (Table table = util.getConnection().getTable(TABLE)) {
       nonces = inject(history);
@@ -182,9 +180,6 @@ public class TestWriteGroupsEqualHistories {
         Client client = history.new Client(table, i, OPERATIONS / CLIENTS, SEED);
         all.add(client);
         running.add(clients.submit(client));
-      }
-      for (int i = 0; flushes && i < FLUSHES; i++) {
-        util.getAdmin().flush(TABLE);
       }
       for (Future<Void> one : running) {
         one.get();
@@ -341,14 +336,14 @@ public class TestWriteGroupsEqualHistories {
     assertEquals("order of the cells " + what, expected, actual);
   }
 
-  private void assertOneByOne(HRegionServer server, boolean flushes) throws Exception {
+  private void assertOneByOne(HRegionServer server) throws Exception {
     move(server);
     AbstractFSWAL<?> wal =
       (AbstractFSWAL<?>) server.getWAL(util.getAdmin().getRegions(TABLE).get(0));
     wal.rollWriter(true);
     Path first = wal.getCurrentFileName();
     WriteHistory history = new WriteHistory();
-    List<Client> all = write(history, flushes);
+    List<Client> all = write(history);
     wal.rollWriter(true);
     List<FileStatus> files = files(wal, first);
     List<WAL.Entry> edits = edits(files);
@@ -361,10 +356,7 @@ public class TestWriteGroupsEqualHistories {
     LOG.info("{} edits: {} have writes of several clients to a row, {} equal keys, {} increments",
       edits.size(), serial.sameRow(), serial.sameKey(), serial.merged());
     assertCells("of the table", visible, cells(TABLE, visible()));
-    if (!flushes) {
-      // A flush may leave out redundant deletes.
-      assertCells("of the table", raw, cells(TABLE, raw()));
-    }
+    assertCells("of the table", raw, cells(TABLE, raw()));
     for (boolean toHFiles : new boolean[] { false, true }) {
       List<HRegion> replayed = replay(files, toHFiles);
       assertCells("after a replay", visible, cells(replayed, visible()));
@@ -382,12 +374,12 @@ public class TestWriteGroupsEqualHistories {
 
   @Test
   public void testAsyncFSWAL() throws Exception {
-    assertOneByOne(SharedCluster.first(), true);
+    assertOneByOne(SharedCluster.first());
   }
 
   @Test
   public void testFSHLog() throws Exception {
-    assertOneByOne(SharedCluster.second(), false);
+    assertOneByOne(SharedCluster.second());
   }
 
   /** The edit is that of a group with puts and deletes of a row. */
