@@ -26,12 +26,17 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.LogManager;
+import org.apache.commons.lang3.exception.ExceptionUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hadoop.util.ShutdownHookManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -94,6 +99,16 @@ final class RunLocal {
   }
 
   private int run() {
+    // A RegionServer that runs out of memory logs the error and halts the JVM.
+    AbstractAppender outOfMemory =
+      new AbstractAppender("out-of-memory", null, null, true, Property.EMPTY_ARRAY) {
+        @Override
+        public void append(LogEvent event) {
+          reportOutOfMemory(event.getThrown());
+        }
+      };
+    outOfMemory.start();
+    LoggerContext.getContext(false).getRootLogger().addAppender(outOfMemory);
     try {
       lock();
       done("HBase %s", VersionInfo.getVersion());
@@ -108,7 +123,8 @@ final class RunLocal {
       failed("The RegionServer has ended by itself.", null);
     } catch (Failure e) {
       failed(e.getMessage(), e);
-    } catch (Exception e) {
+    } catch (Exception | OutOfMemoryError e) {
+      reportOutOfMemory(e);
       failed("Something that was not foreseen: " + e + ".", e);
     }
     return FAILED;
@@ -177,6 +193,15 @@ final class RunLocal {
       System.out.flush();
       System.err.println("run-local: " + sentence);
       System.err.println("run-local: the log is " + folder.resolve("logs/run.log"));
+    }
+  }
+
+  private void reportOutOfMemory(Throwable thrown) {
+    OutOfMemoryError error = ExceptionUtils.throwableOfType(thrown, OutOfMemoryError.class);
+    if (error != null) {
+      failed("A server has run out of memory: " + error.getMessage() + ". Set a larger -Xmx or"
+        + " -XX:MaxDirectMemorySize in HBASE_OPTS, or lower --l1-mb (direct memory) or --l2-mb"
+        + " (its map is on the heap).", null);
     }
   }
 

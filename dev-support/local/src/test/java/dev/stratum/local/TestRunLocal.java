@@ -196,6 +196,14 @@ public class TestRunLocal {
   }
 
   @Test
+  public void testServerThatRunsOutOfMemorySaysCauseAndLog() throws Exception {
+    // 800 MB for each writer thread's queue.
+    start(true, 1, "hbase.bucketcache.l2.writer.queuelength=200000000");
+    assertEnds(RunLocal.FAILED, "run-local: A server has run out of memory: Java heap space. Set",
+      "run-local: the log is " + folder.resolve("logs/run.log"));
+  }
+
+  @Test
   public void testPortInUseEndsTheRunWithItsKey() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       start(true, 1, "hbase.master.port=" + taken.getLocalPort());
