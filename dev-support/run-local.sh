@@ -109,6 +109,7 @@ mkdir -p "$(dirname "$log")" ||
   fail "$root/$(dirname "$log") cannot be made; make it writable."
 # Beside L1 the RPC servers' buffer pools and Netty live in direct memory.
 exec "$java" "@$local/java.args" -Xmx1g "-XX:MaxDirectMemorySize=$((l1_mb + 512))m" \
-  "-Dstratum.local.folder=$root/target/local" -Dstratum.local.once=$once -Dstratum.local.rows=$rows \
+  "-Dstratum.local.root=$root" "-Dstratum.local.folder=$root/target/local" \
+  -Dstratum.local.once=$once -Dstratum.local.rows=$rows \
   -Dstratum.local.l1.mb=$l1_mb -Dstratum.local.l2.mb=$l2_mb \
   ${HBASE_OPTS:-} dev.stratum.local.RunLocal ${settings[@]+"${settings[@]}"}

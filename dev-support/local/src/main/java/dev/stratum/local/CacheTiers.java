@@ -31,8 +31,8 @@ import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
  * since a given moment.
  */
 final class CacheTiers {
-  private static final List<String> COUNTS = List.of("hits", "misses", "PromotedBlockCount",
-    "RejectedPromotionCount", "DemotedBlockCount");
+  private static final String HITS = "hits";
+  private static final String MISSES = "misses";
 
   private final List<BlockCache> tiers;
   private final List<Map<String, Long>> before;
@@ -50,8 +50,8 @@ final class CacheTiers {
       ((CacheTier) tier)
         .forEachMetric((kind, metric, value) -> counts.put(metric, value.getAsLong()));
     }
-    counts.put("hits", tier.getStats().getHitCount());
-    counts.put("misses", tier.getStats().getMissCount());
+    counts.put(HITS, tier.getStats().getHitCount());
+    counts.put(MISSES, tier.getStats().getMissCount());
     return counts;
   }
 
@@ -62,29 +62,40 @@ final class CacheTiers {
       "misses", "hit ratio", "promoted", "rejected", "demoted"));
     for (int i = 0; i < tiers.size(); i++) {
       BlockCache tier = tiers.get(i);
+      Map<String, Long> counts = counts(tier);
+      before.get(i).forEach((name, count) -> counts.merge(name, -count, Long::sum));
       List<String> row = new ArrayList<>(List.of("L" + (i + 1), engine(tier),
         megabytes(tier.getMaxSize()), megabytes(tier.getCurrentSize()),
-        RunLocal.count(tier.getBlockCount()), RunLocal.count(tier.getDataBlockCount())));
-      Map<String, Long> counts = counts(tier);
-      for (String count : COUNTS) {
-        row.add(counts.containsKey(count)
-          ? RunLocal.count(counts.merge(count, -before.get(i).get(count), Long::sum)) : "-");
+        RunLocal.count(tier.getBlockCount()), RunLocal.count(tier.getDataBlockCount()),
+        RunLocal.count(counts.get(HITS)), RunLocal.count(counts.get(MISSES)),
+        ratio(counts.get(HITS), counts.get(MISSES))));
+      for (String moves : List.of("PromotedBlockCount", "RejectedPromotionCount",
+        "DemotedBlockCount")) {
+        row.add(counts.containsKey(moves) ? RunLocal.count(counts.get(moves)) : "-");
       }
-      long hits = counts.get("hits");
-      // Rounded down: 100 % is only said where nothing was missed.
-      row.add(row.size() - 3, String.format(Locale.ROOT, "%.2f %%",
-        Math.floor(10_000.0 * hits / Math.max(1, hits + counts.get("misses"))) / 100));
       rows.add(row);
     }
     return rows;
   }
 
-  /** Returns the class or name of an engine, without its paths and sizes. */
+  /** Returns hits over requests, or a dash if there were none. */
+  static String ratio(long hits, long misses) {
+    // Rounded down: 100 % is only said where nothing was missed.
+    return hits + misses == 0 ? "-" : String.format(Locale.ROOT, "%.2f %%",
+      Math.floor(10000.0 * hits / (hits + misses)) / 100);
+  }
+
   private static String engine(BlockCache tier) {
-    String engine = tier instanceof BucketCache ? ((BucketCache) tier).getIoEngine()
-      : tier instanceof CacheTier ? ((CacheTier) tier).getIoEngine()
-      : tier.getClass().getSimpleName();
-    return engine.replaceFirst("^ioengine=", "").replaceFirst("[,;: ].*$", "");
+    if (tier instanceof BucketCache) {
+      return engineName(((BucketCache) tier).getIoEngine());
+    }
+    return tier instanceof CacheTier ? engineName(((CacheTier) tier).getIoEngine())
+      : "heap (" + tier.getClass().getSimpleName() + ")";
+  }
+
+  /** Returns the class out of an engine's description, {@code ioengine=CLASS, ...}. */
+  static String engineName(String description) {
+    return description.replaceFirst("^ioengine=", "").replaceFirst("[,;: ].*$", "");
   }
 
   private static String megabytes(long bytes) {

@@ -17,8 +17,12 @@
  */
 package dev.stratum.local;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -28,9 +32,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.logging.LogManager;
 import org.apache.commons.lang3.exception.ExceptionUtils;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.logging.log4j.core.LogEvent;
@@ -53,6 +60,7 @@ final class RunLocal {
   private static final int GET_THREADS = 8;
   private static final int MULTIGET_THREADS = 2;
   private static final int STOP_SECONDS = 60;
+  private static final long WATCH_MILLIS = 500;
   private static final String ADDRESSES = """
         web UI        http://localhost:%d/master-status
                       http://localhost:%d/rs-status
@@ -66,6 +74,7 @@ final class RunLocal {
 
   private final Path folder = Path.of(System.getProperty("stratum.local.folder"));
   private final boolean once = Boolean.getBoolean("stratum.local.once");
+  private final int l2Mb = Integer.getInteger("stratum.local.l2.mb");
   private final int rows = Integer.getInteger("stratum.local.rows");
   /** How long each kind of read runs; shorter in tests. */
   private final int seconds = Integer.getInteger("stratum.local.seconds", 5);
@@ -73,6 +82,7 @@ final class RunLocal {
   private final LocalCluster cluster;
   /** Set by the first failure, Ctrl-C, or the end: what fails later fails because of it. */
   private final AtomicBoolean ending = new AtomicBoolean();
+  private volatile boolean up;
   /** Referred to, since a channel without a reference is closed. */
   private FileChannel lock;
 
@@ -81,14 +91,17 @@ final class RunLocal {
     private static final long serialVersionUID = 1L;
 
     /** @param sentence what is wrong and what to do about it, ending in a full stop */
+    Failure(String sentence) {
+      super(sentence);
+    }
+
     Failure(String sentence, Throwable cause) {
       super(sentence, cause);
     }
   }
 
   private RunLocal(String[] settings) {
-    conf = LocalCluster.settings(folder, Integer.getInteger("stratum.local.l1.mb"),
-      Integer.getInteger("stratum.local.l2.mb"), settings);
+    conf = LocalSettings.create(folder, Integer.getInteger("stratum.local.l1.mb"), l2Mb, settings);
     cluster = new LocalCluster(conf);
   }
 
@@ -111,16 +124,20 @@ final class RunLocal {
     LoggerContext.getContext(false).getRootLogger().addAppender(outOfMemory);
     try {
       lock();
-      done("HBase %s", VersionInfo.getVersion());
+      LocalSettings.check(conf, folder, l2Mb, rows);
+      done("HBase %s: hbase-common, hbase-client and hbase-server are the jars built here",
+        runningVersion(Path.of(System.getProperty("stratum.local.root"))));
       ShutdownHookManager.get().addShutdownHook(this::stop, STOP_PRIORITY, STOP_SECONDS,
         TimeUnit.SECONDS);
+      Thread watch = new Thread(this::watch, "watch");
+      watch.setDaemon(true);
+      watch.start();
       work();
-      if (once) {
-        ending.set(true);
-        return 0;
+      while (!once) {
+        Thread.sleep(WATCH_MILLIS);
       }
-      cluster.awaitEnd();
-      failed("The RegionServer has ended by itself.", null);
+      ending.set(true);
+      return 0;
     } catch (Failure e) {
       failed(e.getMessage(), e);
     } catch (Exception | OutOfMemoryError e) {
@@ -132,15 +149,46 @@ final class RunLocal {
 
   /** Keeps two runs from using one folder; the system releases the lock of a killed one. */
   private void lock() throws IOException, Failure {
-    lock = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
-      StandardOpenOption.WRITE);
+    Path file = folder.resolve("lock");
+    lock = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     if (lock.tryLock() == null) {
-      throw new Failure("Another run is using " + folder + "; stop it first.", null);
+      throw new Failure("Another run (process " + Files.readString(file) + ") is using " + folder
+        + "; stop it first.");
+    }
+    lock.truncate(0).write(ByteBuffer.wrap(Bytes.toBytes("" + ProcessHandle.current().pid())));
+  }
+
+  /** Returns the version of the three modules, which run from folders within {@code root}. */
+  static String runningVersion(Path root) throws Exception {
+    for (Class<?> type : List.of(HBaseConfiguration.class, ConnectionFactory.class,
+      HRegionServer.class)) {
+      Path source = Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+      if (!source.startsWith(root)) {
+        throw new Failure("The running " + type.getSimpleName() + " is in " + source + ", not in "
+          + root + "; rebuild with mvn clean install.");
+      }
+    }
+    return VersionInfo.getVersion();
+  }
+
+  /** Clients and a starting cluster wait for minutes for a server that has ended; this does not. */
+  private void watch() {
+    try {
+      String ended;
+      do {
+        Thread.sleep(WATCH_MILLIS);
+        ended = cluster.endedServer();
+      } while (ended == null);
+      failed("The " + ended + " has ended by itself.", null);
+      System.exit(FAILED);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
   private void work() throws Exception {
     cluster.start();
+    up = true;
     done("master and RegionServer are up, files in %s", folder);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
       UserTable table = new UserTable(connection, cluster.regionServer());
@@ -157,9 +205,7 @@ final class RunLocal {
   }
 
   private void read(UserTable table) throws Exception {
-    CacheTiers tiers = new CacheTiers(cluster.regionServer().getBlockCache().orElseThrow(
-      () -> new Failure("The RegionServer has no block cache; set "
-        + HConstants.HFILE_BLOCK_CACHE_SIZE_KEY + " above 0.", null)));
+    CacheTiers tiers = new CacheTiers(cluster.blockCache());
     String multiget = "multiget of " + MULTIGET_ROWS;
     table.read("get", GET_THREADS, 1, rows, seconds / 2.0);
     table.read(multiget, MULTIGET_THREADS, MULTIGET_ROWS, rows, seconds / 2.0);
@@ -181,7 +227,7 @@ final class RunLocal {
       done("stopping");
     }
     cluster.stop();
-    done("stopped");
+    done(up ? "stopped, regions flushed and WAL closed" : "stopped");
   }
 
   /** @param cause to be logged; null if it has been */
@@ -199,10 +245,30 @@ final class RunLocal {
   private void reportOutOfMemory(Throwable thrown) {
     OutOfMemoryError error = ExceptionUtils.throwableOfType(thrown, OutOfMemoryError.class);
     if (error != null) {
-      failed("A server has run out of memory: " + error.getMessage() + ". Set a larger -Xmx or"
-        + " -XX:MaxDirectMemorySize in HBASE_OPTS, or lower --l1-mb (direct memory) or --l2-mb"
-        + " (its map is on the heap).", null);
+      failed(outOfMemory(String.valueOf(error.getMessage()), megabytes("MaxHeapSize"),
+        megabytes("MaxDirectMemorySize")), null);
     }
+  }
+
+  /** Returns the cause, the keys that determine the memory, and the remedy. */
+  static String outOfMemory(String message, long heapMb, long directMb) {
+    String cause = "A server has run out of memory: " + message + ". ";
+    if (message.contains("thread")) {
+      return cause + "The limit is that of this user or container; raise ulimit -u.";
+    }
+    return cause + (message.contains("direct")
+      ? "-XX:MaxDirectMemorySize is " + directMb + " MB; L1 (hbase.bucketcache.l1.size, --l1-mb)"
+        + " and the buffers of RPC and HDFS are in it. Raise it with"
+        + " HBASE_OPTS=-XX:MaxDirectMemorySize=" + 2 * directMb + "m, or lower --l1-mb."
+      : "-Xmx is " + heapMb + " MB; the memstore (hbase.regionserver.global.memstore.size) and the"
+        + " map of L2 (hbase.bucketcache.l2.size, --l2-mb) are in it. Raise it with HBASE_OPTS=-Xmx"
+        + 2 * heapMb + "m, or lower one of the keys.");
+  }
+
+  /** Returns an option of this JVM, which is a size, in MB. */
+  static long megabytes(String option) {
+    return Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+      .getVMOption(option).getValue()) >> 20;
   }
 
   /** Prints a line that says what has just been done, with the seconds since the start. */
@@ -216,7 +282,7 @@ final class RunLocal {
   }
 
   /** Returns columns as wide as their widest cells, right-aligned but for the first. */
-  private static String table(List<List<String>> rows) {
+  static String table(List<List<String>> rows) {
     StringBuilder text = new StringBuilder();
     for (List<String> row : rows) {
       for (int i = 0; i < row.size(); i++) {

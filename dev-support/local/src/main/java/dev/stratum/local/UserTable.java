@@ -60,6 +60,7 @@ import site.ycsb.generator.ScrambledZipfianGenerator;
 final class UserTable {
   private static final int FIELDS = 10;
   private static final int FIELD_BYTES = 100;
+  static final int ROW_BYTES = FIELDS * FIELD_BYTES;
   private static final TableName NAME = TableName.valueOf("usertable");
   private static final byte[] FAMILY = Bytes.toBytes("family");
   private static final String ROWS_KEY = "STRATUM_ROWS";
@@ -81,7 +82,9 @@ final class UserTable {
   void fill(int rows) throws Exception {
     int present = open();
     if (present > 0) {
-      RunLocal.done("%s holds %,d rows from an earlier run", NAME, present);
+      RunLocal.done("%s holds %,d rows from an earlier run%s", NAME, present,
+        present > rows ? String.format(Locale.ROOT, ", of which the first %,d are read", rows)
+          : present < rows ? "; loading the rest" : "");
     }
     if (present < rows) {
       load(present, rows);
@@ -119,16 +122,20 @@ final class UserTable {
 
   /** Writes the rows {@code from} to {@code to} - 1 and notes that they are there. */
   private void load(int from, int to) throws Exception {
-    AtomicInteger next = new AtomicInteger(from);
+    int total = to - from;
+    AtomicInteger started = new AtomicInteger();
     inParallel("Writing to", LOADERS, () -> {
       try (BufferedMutator mutator = connection.getBufferedMutator(NAME)) {
-        for (int row = next.getAndIncrement(); row < to; row = next.getAndIncrement()) {
-          Put put = new Put(key(row));
+        for (long row = started.getAndIncrement(); row < total; row = started.getAndIncrement()) {
+          Put put = new Put(key(from + row));
           for (int i = 0; i < FIELDS; i++) {
             put.addColumn(FAMILY, Bytes.toBytes("field" + i),
               new RandomByteIterator(FIELD_BYTES).toArray());
           }
           mutator.mutate(put);
+          if (row > 0 && row * 10 / total > (row - 1) * 10 / total) {
+            RunLocal.done("load: %,d of %,d rows", row, total);
+          }
         }
       }
       return null;
@@ -161,9 +168,10 @@ final class UserTable {
           Result[] results =
             batch == 1 ? new Result[] { table.get(gets.get(0)) } : table.get(gets);
           nanos.recordValue(Math.min(System.nanoTime() - sent, MAX_NANOS));
-          for (Result result : results) {
-            if (result.size() != FIELDS) {
-              throw new IOException("a row has " + result.size() + " of " + FIELDS + " fields");
+          for (int i = 0; i < batch; i++) {
+            if (results[i].size() != FIELDS) {
+              throw new IOException("row " + Bytes.toString(gets.get(i).getRow()) + " has "
+                + results[i].size() + " of " + FIELDS + " fields");
             }
           }
         } while (System.nanoTime() < end);

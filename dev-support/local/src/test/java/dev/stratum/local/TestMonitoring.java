@@ -53,6 +53,14 @@ public class TestMonitoring {
   }
 
   @Test
+  public void testMisspeltNameIsFound() {
+    String scrape = "# TYPE l1hit_count gauge\nl1hit_count{context=\"r\"} 4\nup_bytes 1\n";
+    assertEquals(Set.of(), PrometheusNames.missing(Set.of("l1hit_count", "up_bytes"), scrape));
+    assertEquals(Set.of("l1hit_cuont", "l1hit"),
+      PrometheusNames.missing(Set.of("l1hit_cuont", "l1hit", "up_bytes"), scrape));
+  }
+
+  @Test
   public void testEachFeatureIsOnTheDashboard() throws IOException {
     Set<String> names = new TreeSet<>();
     List<String> expressions =
