@@ -68,8 +68,9 @@ public class TestPackages {
   /** Builds the tiers, which implement the package's interfaces. */
   private static final String FACTORY = "io.hfile.composite.CompositeBucketCacheFactory";
 
-  /** Is where the locks of a region can be accessed. */
-  private static final String LOCKS = "regionserver.RegionLocks";
+  /** Are where the locks and batches of a region can be accessed. */
+  private static final Set<String> ACCESS =
+    Set.of("regionserver.IncrementBatch", "regionserver.RegionLocks");
 
   private static final Pattern NAME =
     Pattern.compile("\\borg\\.apache\\.hadoop\\.hbase\\.((?:[a-z]\\w*\\.)+)([A-Z]\\w*)");
@@ -113,7 +114,7 @@ public class TestPackages {
       boolean listed = to.equals(from) || TOP.contains(from) || !added.contains(used)
         || USES.getOrDefault(from, Set.of()).contains(to)
         || user.equals(FACTORY) && to.equals("io.hfile.bucket")
-        || from.equals("regionserver.write") && used.equals(LOCKS);
+        || from.equals("regionserver.write") && ACCESS.contains(used);
       if (!listed || server && isBelowTheServer(from) && !ofTheBase) {
         violations.add(user + " uses " + used);
       }

@@ -24,14 +24,20 @@ import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A batch of puts and deletes of several calls. Differs from a batch of one call in that
- * coprocessors were called before, for each mutation in its own call.
+ * A batch of mutations of several calls. Differs from a batch of one call in that coprocessors were
+ * called before, for each mutation in its own call.
  */
 @InterfaceAudience.Private
-final class GroupBatchOperation extends HRegion.MutationBatchOperation {
+class GroupBatchOperation extends HRegion.MutationBatchOperation {
 
+  /** A batch of puts and deletes, each of which has its own status. */
   GroupBatchOperation(HRegion region, Mutation[] mutations) {
-    super(region, mutations, false, HConstants.NO_NONCE, HConstants.NO_NONCE);
+    this(region, mutations, false);
+  }
+
+  /** @param atomic whether all are written or none */
+  GroupBatchOperation(HRegion region, Mutation[] mutations, boolean atomic) {
+    super(region, mutations, atomic, HConstants.NO_NONCE, HConstants.NO_NONCE);
   }
 
   @Override

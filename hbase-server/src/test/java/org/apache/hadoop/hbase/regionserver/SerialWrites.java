@@ -92,6 +92,7 @@ final class SerialWrites implements EnvironmentEdge {
   private int sameRow;
   private int sameKey;
   private int merged;
+  private int incrementsOfRows;
 
   SerialWrites(HRegion region, WriteHistory history, Collection<Client> clients) {
     this.region = region;
@@ -135,9 +136,14 @@ final class SerialWrites implements EnvironmentEdge {
     return sameKey;
   }
 
-  /** Returns how many edits have several increments. */
+  /** Returns how many edits have several increments of a row. */
   int merged() {
     return merged;
+  }
+
+  /** Returns how many edits have increments of several rows. */
+  int incrementsOfRows() {
+    return incrementsOfRows;
   }
 
   /** @param edits in the order of their WAL */
@@ -184,7 +190,8 @@ final class SerialWrites implements EnvironmentEdge {
         assertNotNull("of unknown nonces: " + edit, operation);
         operation.now = first;
       }
-      merged += all.size() > 1 ? 1 : 0;
+      merged += all.size() > byRow(all).size() ? 1 : 0;
+      incrementsOfRows += byRow(all).size() > 1 ? 1 : 0;
     }
     Set<String> writers = new HashSet<>();
     Set<String> rows = new HashSet<>();
@@ -198,6 +205,11 @@ final class SerialWrites implements EnvironmentEdge {
     sameRow += writers.size() > rows.size() ? 1 : 0;
     sameKey += equal ? 1 : 0;
     return all;
+  }
+
+  private static Collection<List<Operation>> byRow(List<Operation> edit) {
+    return edit.stream()
+      .collect(Collectors.groupingBy(operation -> Bytes.toString(operation.row()))).values();
   }
 
   private void execute(List<Operation> edit, Set<String> clients) throws IOException {
@@ -216,8 +228,14 @@ final class SerialWrites implements EnvironmentEdge {
       assertTrue("sent before: " + operation, before == null || before <= operation.position);
       rows.add(Bytes.toString(operation.row()));
     }
-    if (edit.size() > 1 && edit.get(0).action instanceof Increment) {
-      increment(edit);
+    if (edit.get(0).action instanceof Increment) {
+      for (List<Operation> increments : byRow(edit)) {
+        if (increments.size() > 1) {
+          increment(increments);
+        } else {
+          execute(increments.get(0));
+        }
+      }
     } else {
       for (Operation operation : edit) {
         execute(operation);
@@ -311,8 +329,9 @@ final class SerialWrites implements EnvironmentEdge {
   }
 
   /**
-   * Executes increments of the same columns that have one edit. Their values are those of one after
-   * the other; the time is that of their sum, as each would be a millisecond after the one before.
+   * Executes increments of the same columns of a row that have one edit. Their values are those of
+   * one after the other; the time is that of their sum, as each would be a millisecond after the
+   * one before.
    */
   private void increment(List<Operation> all) throws IOException {
     Map<String, Long> totals = new TreeMap<>();

@@ -370,6 +370,7 @@ public class TestWriteGroupsEqualHistories {
     assertTrue("no edit has writes of several clients to a row", serial.sameRow() > 0);
     assertTrue("no edit has cells of equal keys", serial.sameKey() > 0);
     assertTrue("no edit has merged increments", serial.merged() > 0);
+    assertTrue("no edit has increments of several rows", serial.incrementsOfRows() > 0);
   }
 
   @Test

@@ -25,7 +25,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public final class CoalescerSettings {
 
-  /** Whether concurrent increments are merged; <code>false</code> by default. */
+  /** Whether concurrent increments are applied together; <code>false</code> by default. */
   public static final String ENABLED_KEY = "hbase.regionserver.increment.coalesce.enabled";
 
   /** HBase's key of how long an increment waits for the lock of its row. */

@@ -32,12 +32,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes that are committed together. {@link #commit} locks what they need without waiting, leaves
- * the writes that would have to wait to the scheduler, and runs the calls of the others, each
- * nested in the one before, up to where it would write. The innermost one finds that all have
- * arrived, and the group is written. Then each call finishes, with its own outcome.
+ * the writes that would have to wait to the scheduler or to another queue, and runs the calls of
+ * the others, each nested in the one before, up to where it would write. The innermost one finds
+ * that all have arrived, and the group is written. Then each call finishes, with its own outcome.
  * <p>
- * Invariant: each write that was taken is answered, or left to the scheduler before any part of its
- * call was run; and no call is run while it might wait for anything but processors and the WAL.
+ * Invariant: each write that was taken is answered, or left to the scheduler or to one other queue
+ * before any part of its call was run; and no call is run while it might wait for anything but
+ * processors and the WAL.
  * <p>
  * An instance is for one group and for the committer that commits it.
  */
@@ -63,9 +64,17 @@ public abstract class CommitGroup {
   /**
    * Locks what the writes need.
    * @return those that can be written now, in their order, without waiting for a lock; the others
-   *         are left to the scheduler
+   *         are passed on, or left to the scheduler
    */
   protected abstract List<WriteCall> lock(List<WriteCall> taken) throws IOException;
+
+  /**
+   * Has a write that cannot be written now wait in another queue, if there is one for it.
+   * @return false if it is to be left to the scheduler
+   */
+  protected boolean passOn(WriteCall call) {
+    return false;
+  }
 
   /** Unlocks all that {@link #lock} has locked. May be called again. */
   protected abstract void unlock();
@@ -88,8 +97,11 @@ public abstract class CommitGroup {
         List<WriteCall> ready = lock(taken);
         left.clear();
         for (WriteCall call : taken) {
-          boolean isReady = calls.size() < ready.size() && ready.get(calls.size()) == call;
-          (isReady ? calls : left).add(call);
+          if (calls.size() < ready.size() && ready.get(calls.size()) == call) {
+            calls.add(call);
+          } else if (!passOn(call)) {
+            left.add(call);
+          }
         }
         dispatch(left);
         runCalls();

@@ -25,9 +25,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The writes that wait for the same committers: those to the regions of a part of a WAL, or the
- * increments of a row. One committer at a time owns the queue: it takes what waits as a group,
- * appends it, and hands the queue over, so that the next group is appended while this one is
- * synced. Thread-safe; no thread waits in here.
+ * increments of a row or of a part of a region. One committer at a time owns the queue: it takes
+ * what waits as a group, appends it, and hands the queue over, so that the next group is appended
+ * while this one is synced. Thread-safe; no thread waits in here.
  * <p>
  * Invariant: while a write waits, a committer owns the queue, or is about to, or the maximum number
  * of groups is being synced, each of whose committers claims the queue when its group ends.

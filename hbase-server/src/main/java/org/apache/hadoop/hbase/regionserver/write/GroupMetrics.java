@@ -79,7 +79,7 @@ public final class GroupMetrics {
     }
   }
 
-  /** Counts a write that is dispatched to a handler because its row has no other one in flight. */
+  /** Counts a write that is dispatched to a handler because its row is neither locked nor warm. */
   public void uncontended() {
     single.increment();
   }
@@ -119,7 +119,7 @@ public final class GroupMetrics {
     return grouped.getCount();
   }
 
-  /** Returns how many writes were groups of their own, or had no other one in flight. */
+  /** Returns how many writes were groups of their own, or had a row neither locked nor warm. */
   public long singles() {
     return single.getCount();
   }

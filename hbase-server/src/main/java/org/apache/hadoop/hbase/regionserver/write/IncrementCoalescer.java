@@ -18,9 +18,10 @@
 package org.apache.hadoop.hbase.regionserver.write;
 
 import java.io.IOException;
-import java.util.Collections;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.Durability;
@@ -32,7 +33,6 @@ import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.RegionLocks;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -45,9 +45,14 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutationPr
 import org.apache.hadoop.hbase.shaded.protobuf.generated.HBaseProtos.NameBytesPair;
 
 /**
- * Merges concurrent increments of the same columns of a row: one row lock, one read, one WAL edit
- * and one sync for all of them. An increment of a row without contention is dispatched as without
- * this class. Thread-safe. Can be enabled and disabled while the server runs.
+ * Applies concurrent increments together: those of the same columns of a row as one increment of
+ * their sum, and those of several rows of a region as one WAL edit with one sync. Thread-safe. Can
+ * be enabled and disabled while the server runs.
+ * <p>
+ * An increment waits in the queue of its row while others wait there, or an operation holds the
+ * lock of the row. If its row is warm, it waits in the queue of the part of its region that has the
+ * row. Any other increment is dispatched as without this class: its read may wait for a device, and
+ * handlers read in parallel.
  */
 @InterfaceAudience.Private
 public final class IncrementCoalescer implements RequestInterceptor {
@@ -55,60 +60,71 @@ public final class IncrementCoalescer implements RequestInterceptor {
 
   /** Mutation's attribute of permissions, which AccessController makes tags of its cells of. */
   private static final String PERMISSIONS = "acl";
+  /** HBase's length of a call queue for each handler, and what may wait for a part of a region. */
   private static final int WAITING_PER_HANDLER = 10;
-  /**
-   * How long a row is contended after a group of several increments, in nanoseconds. Their clients
-   * are answered at the same time, and the first of their next increments finds no lock.
-   */
-  private static final long CONTENDED_NS = TimeUnit.MILLISECONDS.toNanos(100);
-  private static final int SLOTS = 1024;
-
-  /** A row of a region. */
-  private static final class RowKey {
-    private final HRegion region;
-    private final byte[] row;
-
-    private RowKey(HRegion region, byte[] row) {
-      this.region = region;
-      this.row = row;
-    }
-
-    @Override
-    public int hashCode() {
-      return System.identityHashCode(region) * 31 + Bytes.hashCode(row);
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof RowKey && ((RowKey) other).region == region
-        && Bytes.equals(((RowKey) other).row, row);
-    }
-
-    @Override
-    public String toString() {
-      return Bytes.toStringBinary(row) + " of " + region.getRegionInfo().getEncodedName();
-    }
-  }
+  private static final int MIN_WAITING_FOR_PART = 1024;
+  /** The number of CPUs whose threads one committer of a region keeps busy. */
+  private static final int CPUS_PER_PART = 4;
+  /** How long a group that is not slow reads, and for how long a slow part has no groups. */
+  private static final long SLOW_GROUP_NS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long SLOW_PART_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final int SLOW_SLOTS = 1024;
 
   private final HRegionServer server;
-  private final Commits<RowKey> commits;
-  /** For the rows of each slot, when the last group of several increments was written. */
-  private final AtomicLongArray lastGroups = new AtomicLongArray(SLOTS);
+  private final WriteNonces nonces;
+  private final ExecutorService committers;
+  private final Commits<IncrementQueueKey> rows;
+  private final Commits<IncrementQueueKey> parts;
+  private final int partsOfRegion;
+  private final LongSupplier nanos;
+  private final WarmRows warmRows;
+  /** For the parts of each slot, when a group was slow. */
+  private final AtomicLongArray slowParts = new AtomicLongArray(SLOW_SLOTS);
   /** Null until it is enabled for the first time. */
   private volatile GroupMetrics metrics;
   private volatile CoalescerSettings settings;
 
   /** @throws IllegalArgumentException naming the key, its value and what to do */
   public IncrementCoalescer(Configuration conf, HRegionServer server) {
+    this(conf, server,
+      Math.max(1, Runtime.getRuntime().availableProcessors() / CPUS_PER_PART), System::nanoTime);
+  }
+
+  /**
+   * @param partsOfRegion the number of parts of a region whose groups are formed concurrently
+   * @param nanos         the time, as of {@link System#nanoTime}
+   * @throws IllegalArgumentException naming the key, its value and what to do
+   */
+  public IncrementCoalescer(Configuration conf, HRegionServer server, int partsOfRegion,
+    LongSupplier nanos) {
     this.server = server;
-    WriteNonces nonces = new WriteNonces(server);
+    this.nonces = new WriteNonces(server);
+    this.partsOfRegion = partsOfRegion;
+    this.nanos = nanos;
+    this.warmRows = new WarmRows(nanos);
+    for (int i = 0; i < SLOW_SLOTS; i++) {
+      slowParts.set(i, nanos.getAsLong() - SLOW_PART_NS);
+    }
     int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
-    commits = new Commits<>(Committer.pool("IncrementCommitter", handlers),
-      WAITING_PER_HANDLER * handlers, 0, calls -> metrics.refused(calls),
-      appended -> new IncrementGroup(server, nonces, metrics, settings.rowWaitMs(),
-        this::contended));
+    committers = Committer.pool("IncrementCommitter", handlers);
+    rows = new Commits<>(committers, WAITING_PER_HANDLER * handlers, 0,
+      calls -> metrics.refused(calls), appended -> rowGroup());
+    parts = new Commits<>(committers,
+      Math.max(MIN_WAITING_FOR_PART, WAITING_PER_HANDLER * handlers), 0,
+      calls -> metrics.refused(calls), appended -> partGroup());
     configure(conf);
+  }
+
+  private CommitGroup rowGroup() {
+    return new RowIncrementGroup(server, nonces, metrics, settings.rowWaitMs(),
+      call -> parts.add(call.partQueue(), call),
+      call -> parts.has(call.partQueue()) && !isSlow(call.partQueue()));
+  }
+
+  private CommitGroup partGroup() {
+    return new PartIncrementGroup(server, nonces, metrics, call -> rows.add(call.rowQueue(), call),
+      nanos, SLOW_GROUP_NS, call -> slowParts.set(slowSlot(call.partQueue()), nanos.getAsLong()));
   }
 
   private void configure(Configuration conf) {
@@ -160,19 +176,38 @@ public final class IncrementCoalescer implements RequestInterceptor {
     if (region == null || !isMerged(region, mutation) || RegionLocks.isMemoryShort(server)) {
       return Outcome.NOT_TAKEN;
     }
-    RowKey key = new RowKey(region, mutation.getRow().toByteArray());
-    if (!isContended(key)) {
+    byte[] row = mutation.getRow().toByteArray();
+    IncrementQueueKey rowQueue = IncrementQueueKey.ofRow(region, row);
+    IncrementQueueKey partQueue = partQueue(rowQueue, region, mutation, call);
+    boolean isWarm = warmRows.touch(rowQueue.hashCode());
+    IncrementQueueKey queue = null;
+    if (rows.has(rowQueue)) {
+      queue = rowQueue;
+    } else if (isWarm && !isSlow(partQueue)) {
+      queue = partQueue;
+    } else if (RegionLocks.isLocked(region, row)) {
+      queue = rowQueue;
+    }
+    if (queue == null) {
       metrics.uncontended();
       return Outcome.NOT_TAKEN;
     }
-    WriteCall write = new WriteCall(rpcServer, call, region, Collections.singletonList(key.row),
-      request.hasNonceGroup() ? request.getNonceGroup() : HConstants.NO_NONCE,
-      mutation.hasNonce() ? mutation.getNonce() : HConstants.NO_NONCE);
-    if (commits.add(key, write)) {
+    IncrementCall write = new IncrementCall(rpcServer, call, region, rowQueue, partQueue);
+    if ((queue == rowQueue ? rows : parts).add(queue, write)) {
       return Outcome.ACCEPTED;
     }
     metrics.refused(1);
     return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
+  }
+
+  private IncrementQueueKey partQueue(IncrementQueueKey rowQueue, HRegion region,
+    MutationProto mutation, RpcCall call) {
+    return IncrementQueueKey.ofPart(region, Math.floorMod(rowQueue.hashCode(), partsOfRegion),
+      durability(region, mutation), call.getPriority() > HConstants.NORMAL_QOS);
+  }
+
+  private static Durability durability(HRegion region, MutationProto mutation) {
+    return region.getEffectiveDurability(ProtobufUtil.toDurability(mutation.getDurability()));
   }
 
   /** Returns null if the region is not online here. */
@@ -187,8 +222,7 @@ public final class IncrementCoalescer implements RequestInterceptor {
 
   private boolean isMerged(HRegion region, MutationProto mutation) {
     boolean plain = region.getClass() == HRegion.class
-      && region.getEffectiveDurability(
-        ProtobufUtil.toDurability(mutation.getDurability())) != Durability.SKIP_WAL
+      && durability(region, mutation) != Durability.SKIP_WAL
       && !region.getTableDescriptor().getTableName().isSystemTable();
     for (NameBytesPair attribute : mutation.getAttributeList()) {
       plain = plain && !attribute.getName().equals(PERMISSIONS);
@@ -202,26 +236,25 @@ public final class IncrementCoalescer implements RequestInterceptor {
     return plain;
   }
 
-  /** Returns whether an increment of the row would probably wait for its lock. */
-  private boolean isContended(RowKey key) {
-    return commits.has(key) || RegionLocks.isLocked(key.region, key.row)
-      || System.nanoTime() - lastGroups.get(slot(key)) < CONTENDED_NS;
+  private boolean isSlow(IncrementQueueKey part) {
+    return nanos.getAsLong() - slowParts.get(slowSlot(part)) < SLOW_PART_NS;
   }
 
-  private void contended(WriteCall write) {
-    lastGroups.set(slot(new RowKey(write.region(), write.rows().get(0))), System.nanoTime());
-  }
-
-  private static int slot(RowKey key) {
-    return Math.floorMod(key.hashCode(), SLOTS);
+  private static int slowSlot(IncrementQueueKey part) {
+    return Math.floorMod(part.hashCode(), SLOW_SLOTS);
   }
 
   /** Returns how many increments wait for a committer. */
   int waiting() {
-    return commits.waiting();
+    return rows.waiting() + parts.waiting();
+  }
+
+  /** Returns how many rows have a queue of their own. */
+  public int contendedRows() {
+    return rows.keys();
   }
 
   public void stop() {
-    commits.stop();
+    committers.shutdown();
   }
 }

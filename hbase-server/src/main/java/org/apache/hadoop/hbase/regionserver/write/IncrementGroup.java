@@ -20,79 +20,93 @@ package org.apache.hadoop.hbase.regionserver.write;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
-import org.apache.hadoop.hbase.Cell;
+import java.util.Set;
+import java.util.function.Predicate;
 import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.KeyValue;
-import org.apache.hadoop.hbase.KeyValueUtil;
-import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.IncrementBatch;
 import org.apache.hadoop.hbase.regionserver.RegionLocks;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
-import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.hadoop.hbase.util.HashedBytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Increments of a row. Those with the same {@link CounterKey} are merged: one increment of their
- * sum, and for each the value that it would have got in a sequence. The others follow one by one,
- * as they would under the lock of the row.
+ * Increments of rows of a region whose locks the committer holds. Those of a row with the same
+ * {@link CounterKey} are applied as one {@link IncrementSum}, and the first sums of all rows are
+ * written as one edit. A row's other sums follow one by one, as they would under its lock.
+ * <p>
+ * Invariant: an increment is in one sum, and a sum is applied again only if an edit that had it has
+ * failed before its append.
  */
 @InterfaceAudience.Private
-final class IncrementGroup extends CommitGroup {
+abstract class IncrementGroup extends CommitGroup {
   private static final Runnable NOTHING = () -> {
   };
 
   private final RegionServerServices server;
   private final WriteNonces nonces;
   private final GroupMetrics metrics;
-  private final long rowWaitMs;
-  private final Consumer<WriteCall> contended;
+  private final Predicate<IncrementCall> otherQueue;
+  private final Set<WriteCall> passed = new HashSet<>();
   private RegionLocks locks;
   /** Those whose nonces were started and not ended. */
   private List<WriteCall> started = new ArrayList<>();
-  private int appends;
+  private int edits;
 
-  /** @param contended is given one of the increments if there are several */
+  /** @param otherQueue has an increment wait elsewhere; false if it has no room */
   IncrementGroup(RegionServerServices server, WriteNonces nonces, GroupMetrics metrics,
-    long rowWaitMs, Consumer<WriteCall> contended) {
-    // The next group of the row waits for this one: it reads what this one writes.
+    Predicate<IncrementCall> otherQueue) {
+    // The next group of the rows waits for this one: it reads what this one writes.
     super(NOTHING);
     this.server = server;
     this.nonces = nonces;
     this.metrics = metrics;
-    this.rowWaitMs = rowWaitMs;
-    this.contended = contended;
+    this.otherQueue = otherQueue;
   }
 
-  /** Waits for the lock of the row, as each of the increments would, until a deadline ends. */
+  /**
+   * Locks the rows of the increments. Calls {@link #start} for those whose rows are locked, and
+   * {@link #pass} for those that are to wait in another queue.
+   */
+  abstract void lock(RegionLocks region, List<WriteCall> taken);
+
   @Override
-  protected List<WriteCall> lock(List<WriteCall> taken) {
-    if (RegionLocks.isMemoryShort(server)) {
-      return Collections.emptyList();
+  protected final List<WriteCall> lock(List<WriteCall> taken) {
+    if (!RegionLocks.isMemoryShort(server)) {
+      locks = new RegionLocks(taken.get(0).region());
+      lock(locks, taken);
     }
-    WriteCall first = taken.get(0);
-    long deadline = taken.stream().mapToLong(WriteCall::deadline).min().getAsLong();
-    long wait = Math.min(rowWaitMs, deadline - EnvironmentEdgeManager.currentTime());
-    locks = new RegionLocks(first.region());
-    if (wait > 0 && locks.tryOwn(first.rows().get(0), wait)) {
-      for (WriteCall write : taken) {
-        if (nonces.tryStart(write)) {
-          started.add(write);
-        }
-      }
-    }
-    metrics.left(taken.size() - started.size());
+    metrics.left(taken.size() - started.size() - passed.size());
     return new ArrayList<>(started);
   }
 
+  final void start(WriteCall call) {
+    if (nonces.tryStart(call)) {
+      started.add(call);
+    }
+  }
+
+  final void pass(WriteCall call) {
+    passed.add(call);
+  }
+
   @Override
-  protected void unlock() {
+  protected final boolean passOn(WriteCall call) {
+    boolean waits = passed.contains(call) && otherQueue.test((IncrementCall) call);
+    if (!waits && passed.contains(call)) {
+      metrics.refused(1);
+    }
+    return waits;
+  }
+
+  @Override
+  protected final void unlock() {
     started.forEach(nonces::end);
     started = Collections.emptyList();
     if (locks != null) {
@@ -103,104 +117,120 @@ final class IncrementGroup extends CommitGroup {
   @Override
   protected void write(List<WriteCall> arrived) {
     HRegion region = arrived.get(0).region();
-    Map<Object, List<WriteCall>> merged = new LinkedHashMap<>();
-    for (WriteCall write : arrived) {
-      CounterKey key = CounterKey.of(region, (Increment) write.write());
+    List<IncrementSum> firsts = new ArrayList<>(arrived.size());
+    List<IncrementSum> others = new ArrayList<>();
+    Map<HashedBytes, List<IncrementSum>> rows = new HashMap<>();
+    for (WriteCall call : arrived) {
+      CounterKey key = CounterKey.of(region, (Increment) call.write());
       if (key == null) {
         metrics.irregular();
       }
-      merged.computeIfAbsent(key == null ? write : key, any -> new ArrayList<>(1)).add(write);
+      List<IncrementSum> row = rows.computeIfAbsent(new HashedBytes(call.rows().get(0)),
+        any -> new ArrayList<>(1));
+      IncrementSum sum = find(row, key);
+      if (sum == null) {
+        sum = new IncrementSum(key);
+        (row.isEmpty() ? firsts : others).add(sum);
+        row.add(sum);
+      }
+      sum.add(call);
     }
-    merged.forEach((key, writes) -> write(region, key, writes));
-    if (arrived.size() > 1) {
-      contended.accept(arrived.get(0));
-    }
-    metrics.group(arrived.size(), appends);
+    write(region, firsts);
+    others.forEach(sum -> write(region, Collections.singletonList(sum)));
+    metrics.group(arrived.size(), edits);
   }
 
-  private void write(HRegion region, Object key, List<WriteCall> writes) {
-    GroupAppend append = new GroupAppend(writes, NOTHING);
+  private static IncrementSum find(List<IncrementSum> row, CounterKey key) {
+    for (IncrementSum sum : row) {
+      if (sum.accepts(key)) {
+        return sum;
+      }
+    }
+    return null;
+  }
+
+  /** Writes sums of different rows as one edit. */
+  private void write(HRegion region, List<IncrementSum> sums) {
+    List<WriteCall> calls = new ArrayList<>();
+    sums.forEach(sum -> calls.addAll(sum.calls()));
+    GroupAppend append = new GroupAppend(calls, this::edited);
     setAppend(append);
     try {
-      if (key instanceof CounterKey && writes.size() > 1) {
-        merge(region, (CounterKey) key, writes);
+      if (sums.size() == 1) {
+        apply(region, sums.get(0));
       } else {
-        alone(region, writes.get(0));
+        apply(region, sums, append, calls.size());
       }
     } catch (Throwable e) {
-      if (append.isBegun() || writes.size() == 1) {
-        fail(writes, e);
+      if (append.isBegun() || calls.size() == 1) {
+        fail(calls, e);
         return;
       }
-      // It has changed nothing. Whose fault it is shows one by one.
-      writes.forEach(write -> write(region, write, Collections.singletonList(write)));
+      // The edit has changed nothing. Each half shows which of the increments has failed it.
+      halves(sums).forEach(half -> write(region, half));
     } finally {
       setAppend(null);
     }
   }
 
-  private void alone(HRegion region, WriteCall write) throws IOException {
-    Increment increment = (Increment) write.write();
-    appends++;
-    GroupAppend.copyToHeap(increment);
-    Result result = region.increment(increment, HConstants.NO_NONCE, HConstants.NO_NONCE);
-    write.done(result, region.getMVCC().getReadPoint());
+  /** Called when an edit is appended, before its sync. Does not throw. */
+  void edited() {
+    edits++;
   }
 
-  private void merge(HRegion region, CounterKey key, List<WriteCall> writes) throws IOException {
-    // What later increments add to each column.
-    long[][] later = new long[writes.size()][];
-    long[] sum = null;
-    for (int i = writes.size() - 1; i >= 0; i--) {
-      long[] amounts = CounterKey.amounts((Increment) writes.get(i).write());
-      sum = sum == null ? new long[amounts.length] : sum;
-      later[i] = sum.clone();
-      for (int column = 0; column < sum.length; column++) {
-        sum[column] += amounts[column];
+  /** Returns the halves of a list of sums, or of the only sum the single increments. */
+  private static List<List<IncrementSum>> halves(List<IncrementSum> sums) {
+    List<List<IncrementSum>> halves = new ArrayList<>();
+    if (sums.size() > 1) {
+      halves.add(sums.subList(0, sums.size() / 2));
+      halves.add(sums.subList(sums.size() / 2, sums.size()));
+    } else {
+      for (WriteCall call : sums.get(0).calls()) {
+        halves.add(Collections.singletonList(IncrementSum.of(call)));
       }
     }
-    appends++;
-    Result all =
-      region.increment(key.increment(sum), HConstants.NO_NONCE, HConstants.NO_NONCE);
-    count(region, writes.size() - 1);
-    for (int i = 0; i < later.length; i++) {
-      WriteCall write = writes.get(i);
-      write.done(result(all, (Increment) write.write(), later[i]),
-        all.rawCells()[0].getSequenceId());
+    return halves;
+  }
+
+  private void apply(HRegion region, IncrementSum sum) throws IOException {
+    Result result =
+      region.increment(sum.increment(), HConstants.NO_NONCE, HConstants.NO_NONCE);
+    count(region, sum.calls().size() - 1, sum.calls().size() - 1);
+    sum.done(result, region.getMVCC().getReadPoint());
+  }
+
+  private void apply(HRegion region, List<IncrementSum> sums, GroupAppend append, int calls)
+    throws IOException {
+    Increment[] increments = new Increment[sums.size()];
+    for (int i = 0; i < increments.length; i++) {
+      increments[i] = sums.get(i).increment();
     }
+    IncrementBatch batch = new IncrementBatch(region, increments);
+    try {
+      Result[] results = batch.write();
+      long sequenceId = region.getMVCC().getReadPoint();
+      for (int i = 0; i < results.length; i++) {
+        sums.get(i).done(results[i], sequenceId);
+      }
+    } finally {
+      if (!append.isBegun()) {
+        batch.uncount();
+      }
+    }
+    // The region has counted each increment of the batch as a request, and all as one increment.
+    count(region, calls - increments.length, calls - 1);
   }
 
   /** Counts increments of which the region knows nothing. */
-  private void count(HRegion region, int others) {
-    region.addWriteRequestsCount(others);
-    if (server.getMetrics() != null) {
-      server.getMetrics().updateWriteQueryMeter(region, others);
+  private void count(HRegion region, int requests, int increments) {
+    if (requests > 0) {
+      region.addWriteRequestsCount(requests);
+      if (server.getMetrics() != null) {
+        server.getMetrics().updateWriteQueryMeter(region, requests);
+      }
     }
-    for (int i = 0; region.getMetrics() != null && i < others; i++) {
+    for (int i = 0; region.getMetrics() != null && i < increments; i++) {
       region.getMetrics().updateIncrement();
     }
-  }
-
-  /**
-   * Returns the result of an increment at its position in the group.
-   * @param later what later increments add to each column
-   */
-  private static Result result(Result all, Increment increment, long[] later) {
-    if (!increment.isReturnResults()) {
-      return Result.EMPTY_RESULT;
-    }
-    Cell[] cells = all.rawCells();
-    List<Cell> own = new ArrayList<>(cells.length);
-    for (int i = 0; i < cells.length; i++) {
-      own.add(later[i] == 0 ? cells[i] : minus(cells[i], later[i]));
-    }
-    return Result.create(own);
-  }
-
-  private static Cell minus(Cell cell, long amount) {
-    KeyValue copy = KeyValueUtil.copyToNewKeyValue(cell);
-    Bytes.putLong(copy.getValueArray(), copy.getValueOffset(),
-      PrivateCellUtil.getValueAsLong(cell) - amount);
-    return copy;
   }
 }

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * belongs to that thread.
  */
 @InterfaceAudience.Private
-public final class WriteCall {
+public class WriteCall {
   private static final Logger LOG = LoggerFactory.getLogger(WriteCall.class);
 
   private final CallRunner runner;

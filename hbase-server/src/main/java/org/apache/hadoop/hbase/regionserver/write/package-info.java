@@ -18,7 +18,7 @@
 /**
  * Groups of concurrent writes that share WAL appends and a sync, and wait without a handler.
  * {@link Commits} is the entry class. {@link IncrementGroup} merges increments of a row before the
- * append.
+ * append, and appends those of several rows together.
  * <p>
  * Classes are thread-safe unless their Javadoc says otherwise. Features: write-groups and
  * counter-coalescing; guides: {@code docs/write-groups.md}, {@code docs/counter-coalescing.md}.

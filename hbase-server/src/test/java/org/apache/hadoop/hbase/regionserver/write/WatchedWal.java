@@ -79,6 +79,15 @@ public final class WatchedWal {
     gate.set(new CountDownLatch(1));
   }
 
+  /**
+   * Has each sync that begins from now on wait for another gate.
+   * @return what opens the former one
+   */
+  public Runnable closeNextGate() {
+    CountDownLatch closed = gate.getAndSet(new CountDownLatch(1));
+    return closed::countDown;
+  }
+
   /** Lets syncs pass again. */
   public void openGate() {
     CountDownLatch closed = gate.getAndSet(null);
