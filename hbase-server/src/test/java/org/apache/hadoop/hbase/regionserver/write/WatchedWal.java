@@ -17,10 +17,13 @@
  */
 package org.apache.hadoop.hbase.regionserver.write;
 
+import static org.junit.Assert.assertTrue;
+
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.wal.WAL;
@@ -36,9 +39,15 @@ public final class WatchedWal {
     void appending(RegionInfo region, WALKeyImpl key) throws IOException;
   }
 
+  /** What syncs wait for. */
+  private static final class Gate {
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch opened = new CountDownLatch(1);
+  }
+
   private final Observer observer;
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
-  private final AtomicReference<CountDownLatch> gate = new AtomicReference<>();
+  private final AtomicReference<Gate> gate = new AtomicReference<>();
 
   public WatchedWal(Observer observer) {
     this.observer = observer;
@@ -52,9 +61,10 @@ public final class WatchedWal {
           observer.appending((RegionInfo) args[0], (WALKeyImpl) args[1]);
         }
         if (method.getName().equals("sync")) {
-          CountDownLatch closed = gate.get();
+          Gate closed = gate.get();
           if (closed != null) {
-            closed.await();
+            closed.reached.countDown();
+            closed.opened.await();
           }
           Throwable thrown = failure.get();
           if (thrown != null) {
@@ -76,23 +86,24 @@ public final class WatchedWal {
 
   /** Has each sync wait from now on. */
   public void closeGate() {
-    gate.set(new CountDownLatch(1));
+    gate.set(new Gate());
   }
 
   /**
-   * Has each sync that begins from now on wait for another gate.
-   * @return what opens the former one
+   * Has each sync that begins from now on wait for another gate, once a sync waits for this one.
+   * @return what opens this one
    */
-  public Runnable closeNextGate() {
-    CountDownLatch closed = gate.getAndSet(new CountDownLatch(1));
-    return closed::countDown;
+  public Runnable closeNextGate() throws InterruptedException {
+    assertTrue(gate.get().reached.await(60, TimeUnit.SECONDS));
+    Gate closed = gate.getAndSet(new Gate());
+    return closed.opened::countDown;
   }
 
   /** Lets syncs pass again. */
   public void openGate() {
-    CountDownLatch closed = gate.getAndSet(null);
+    Gate closed = gate.getAndSet(null);
     if (closed != null) {
-      closed.countDown();
+      closed.opened.countDown();
     }
   }
 }
