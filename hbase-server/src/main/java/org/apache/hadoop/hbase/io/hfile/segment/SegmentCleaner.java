@@ -268,7 +268,7 @@ final class SegmentCleaner implements Runnable {
         directory.forgetSegments(segment, segment + 1);
       } else {
         rewriteHot(footer, segment);
-        metrics.blocksReclaimed.add(directory.removeAll(footer, segment));
+        metrics.blocksReclaimed.add(footer.removeFrom(directory, segment));
         for (CompleteFile file : footer.completeFiles()) {
           if (directory.isComplete(file.name())) {
             inserter.keep(file);

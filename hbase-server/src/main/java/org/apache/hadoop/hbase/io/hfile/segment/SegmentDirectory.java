@@ -106,21 +106,4 @@ interface SegmentDirectory {
    * @param end   the last segment, exclusive
    */
   void forgetSegments(int first, int end);
-
-  /**
-   * Removes all entries of a segment as {@link #removed} does.
-   * @return the number of entries that were the current locations of their blocks
-   */
-  default int removeAll(SegmentFooter footer, int segment) {
-    int removed = 0;
-    for (int i = 0; i < footer.count(); i++) {
-      if (
-        footer.length(i) > 0 && removed(footer.name(i), footer.blockOffset(i),
-          footer.location(segment, i)) != NOT_HERE
-      ) {
-        removed++;
-      }
-    }
-    return removed;
-  }
 }

@@ -292,6 +292,21 @@ final class SegmentFooter {
   }
 
   /**
+   * Removes all entries of a segment from a directory, see {@link SegmentDirectory#removed}.
+   * @return the number of entries that were the current locations of their blocks
+   */
+  int removeFrom(SegmentDirectory directory, int segment) {
+    int removed = 0;
+    for (int i = 0; i < count; i++) {
+      int accesses = lengths[i] > 0
+        ? directory.removed(name(i), offsets[i], location(segment, i))
+        : SegmentDirectory.NOT_HERE;
+      removed += accesses == SegmentDirectory.NOT_HERE ? 0 : 1;
+    }
+    return removed;
+  }
+
+  /**
    * Writes footer and trailer to the end of a segment.
    * @param segment         the whole segment; position and limit change
    * @param segmentOfDevice the number of the segment on its device

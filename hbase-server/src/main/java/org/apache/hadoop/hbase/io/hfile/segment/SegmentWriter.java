@@ -196,7 +196,7 @@ final class SegmentWriter implements Runnable {
     try {
       if (outcome != Outcome.WRITTEN && buffer.footer().count() > 0) {
         metrics.segmentsNotWritten.increment();
-        directory.removeAll(buffer.footer(), buffer.segment());
+        buffer.footer().removeFrom(directory, buffer.segment());
       }
     } catch (RuntimeException | Error e) {
       // Each remaining block causes a miss when it is read: the bytes at its location are not its
