@@ -41,7 +41,7 @@ public final class CachedFile implements OrphanFiles.File {
    * alignment. Not counted in a region's cached bytes, which callers divide by the size of the
    * region's files.
    */
-  static final int ENTRY_OVERHEAD = EntryTrailer.SIZE + Location.UNIT;
+  public static final int ENTRY_OVERHEAD = EntryTrailer.SIZE + Location.UNIT;
 
   private final CachedFiles files;
   private final String name;
@@ -79,7 +79,7 @@ public final class CachedFile implements OrphanFiles.File {
   }
 
   /** Returns the {@link #hashHigh} of a file with this name. */
-  static long hashHigh(String name) {
+  public static long hashHigh(String name) {
     return hash(name).getLong();
   }
 
@@ -107,7 +107,7 @@ public final class CachedFile implements OrphanFiles.File {
    * Records that this process has inserted a block of the file. Until then all of its blocks may
    * stem from a former process.
    */
-  void insertedInto() {
+  public void insertedInto() {
     if (!insertedInto) {
       insertedInto = true;
     }
@@ -159,7 +159,7 @@ public final class CachedFile implements OrphanFiles.File {
    * @param location the block's location
    * @return false if the file was dropped and the block must not be added
    */
-  boolean onInsert(long offset, long location) {
+  public boolean onInsert(long offset, long location) {
     int category = Location.category(location);
     int length = Location.length(location);
     synchronized (this) {
@@ -255,7 +255,7 @@ public final class CachedFile implements OrphanFiles.File {
   }
 
   /** Sets the region that the file belongs to; null if it is not known. */
-  synchronized void setRegion(String regionName) {
+  public synchronized void setRegion(String regionName) {
     if (live && regionName != null && !regionName.equals(region)) {
       long all = regionBytes();
       files.countRegion(region, -all);
@@ -279,7 +279,7 @@ public final class CachedFile implements OrphanFiles.File {
    *                   is not marked
    * @param size       the total size of its blocks in bytes, reported to callers
    */
-  synchronized boolean fullyCached(long dataBlocks, String regionName, long size) {
+  public synchronized boolean fullyCached(long dataBlocks, String regionName, long size) {
     if (!live || blocks[0] != dataBlocks) {
       return false;
     }
@@ -306,12 +306,12 @@ public final class CachedFile implements OrphanFiles.File {
   }
 
   /** Returns the number of blocks in the index when the file was dropped. */
-  synchronized long droppedBlockCount() {
+  public synchronized long droppedBlockCount() {
     return droppedBlocks;
   }
 
   /** Returns the bytes taken by the file's blocks in the index. */
-  synchronized long byteCount() {
+  public synchronized long byteCount() {
     long sum = 0;
     for (long count : bytes) {
       sum += count;
@@ -320,12 +320,12 @@ public final class CachedFile implements OrphanFiles.File {
   }
 
   /** Returns the number of data blocks in the index. */
-  synchronized long dataBlockCount() {
+  public synchronized long dataBlockCount() {
     return blocks[0];
   }
 
   /** Returns an upper bound of the offsets of the file's blocks in the index. */
-  synchronized long maxOffset() {
+  public synchronized long maxOffset() {
     return maxOffset;
   }
 

@@ -199,7 +199,7 @@ public final class CachedFiles {
   }
 
   /** Returns the bytes taken by blocks of in-memory families of live files. */
-  long getInMemoryBytes() {
+  public long getInMemoryBytes() {
     return inMemoryBytes.sum();
   }
 
@@ -208,14 +208,14 @@ public final class CachedFiles {
   }
 
   /** Returns all dropped files that may have entries in the index. */
-  List<CachedFile> dropped() {
+  public List<CachedFile> dropped() {
     List<CachedFile> all = new ArrayList<>();
     dropped.values().forEach(all::addAll);
     return all;
   }
 
   /** Forgets all files. Only for an object that no other thread uses yet. */
-  synchronized void clear() {
+  public synchronized void clear() {
     live.clear();
     dropped.clear();
     fullyCached.clear();
@@ -246,17 +246,17 @@ public final class CachedFiles {
   }
 
   /** Returns region and size of each fully cached file, as a live view. */
-  Map<String, Pair<String, Long>> getFullyCached() {
+  public Map<String, Pair<String, Long>> getFullyCached() {
     return fullyCached;
   }
 
   /** Returns the cached bytes of each known region, as a live view. */
-  Map<String, Long> getRegionBytes() {
+  public Map<String, Long> getRegionBytes() {
     return Collections.unmodifiableMap(regionBytes);
   }
 
   /** Returns the live files, as a live view. */
-  Collection<CachedFile> live() {
+  public Collection<CachedFile> live() {
     return Collections.unmodifiableCollection(live.values());
   }
 
@@ -264,37 +264,37 @@ public final class CachedFiles {
    * Visits each file with stored blocks. A file that is inserted or removed concurrently may be
    * missed.
    */
-  void forEachFile(TierBlockCounts.FileVisitor visitor) {
+  public void forEachFile(TierBlockCounts.FileVisitor visitor) {
     live.values().forEach(file -> visitor.visit(file.name(), file.blockCount(), file.byteCount()));
   }
 
   /** Returns the number of live files. */
-  long getFileCount() {
+  public long getFileCount() {
     return live.size();
   }
 
   /** Returns the number of blocks of live files. */
-  long getBlockCount() {
+  public long getBlockCount() {
     return sum(blocks);
   }
 
   /** Returns the number of blocks of live files in this category. */
-  long getBlockCount(BlockCategory category) {
+  public long getBlockCount(BlockCategory category) {
     return blocks[numberOf(category)].sum();
   }
 
   /** Returns the bytes taken by the blocks of live files. */
-  long getByteCount() {
+  public long getByteCount() {
     return sum(bytes);
   }
 
   /** Returns the bytes taken by the blocks of live files in this category. */
-  long getByteCount(BlockCategory category) {
+  public long getByteCount(BlockCategory category) {
     return bytes[numberOf(category)].sum();
   }
 
   /** Returns the number of blocks of dropped files that are still in the index. */
-  long getDroppedBlockCount() {
+  public long getDroppedBlockCount() {
     return droppedBlocks.sum();
   }
 
@@ -319,7 +319,7 @@ public final class CachedFiles {
    * Writes all files, including dropped ones. No other thread may change them meanwhile.
    * @throws IOException if writing fails
    */
-  void writeTo(DataOutput out) throws IOException {
+  public void writeTo(DataOutput out) throws IOException {
     List<CachedFile> all = new ArrayList<>();
     for (CachedFile file : byId) {
       if (file != null) {
@@ -347,7 +347,7 @@ public final class CachedFiles {
    * Reads the output of {@link #writeTo} into an object without files that no other thread uses.
    * @throws IOException if the input is invalid; the object must not be used then
    */
-  synchronized void readFrom(DataInput in) throws IOException {
+  public synchronized void readFrom(DataInput in) throws IOException {
     if (in.readInt() != FORMAT) {
       throw new IOException("The list of cached files has another format version");
     }

@@ -25,7 +25,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * the number of data blocks. Immutable.
  */
 @InterfaceAudience.Private
-final class CompleteFile {
+public final class CompleteFile {
   private final String name;
   private final int dataBlocks;
   private final long size;
@@ -34,21 +34,21 @@ final class CompleteFile {
    * @param dataBlocks the number of data blocks of the file
    * @param size       the total size of its blocks in bytes, as reported when the file was complete
    */
-  CompleteFile(String name, int dataBlocks, long size) {
+  public CompleteFile(String name, int dataBlocks, long size) {
     this.name = name;
     this.dataBlocks = dataBlocks;
     this.size = size;
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 
-  int dataBlocks() {
+  public int dataBlocks() {
     return dataBlocks;
   }
 
-  long size() {
+  public long size() {
     return size;
   }
 }

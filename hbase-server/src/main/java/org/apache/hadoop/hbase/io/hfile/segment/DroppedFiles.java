@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * with this object's monitor held.
  */
 @InterfaceAudience.Private
-final class DroppedFiles {
+public final class DroppedFiles {
   private static final Logger LOG = LoggerFactory.getLogger(DroppedFiles.class);
 
   /** How long a recovery waits for the logs of other devices, and a cleaner for that of its own. */
@@ -83,7 +83,7 @@ final class DroppedFiles {
    * Announces that a file is about to be dropped.
    * @return the tombstone for {@link #dropped}, which must be called in any case
    */
-  Tombstone dropping(String fileName) {
+  public Tombstone dropping(String fileName) {
     Tombstone tombstone = new Tombstone(CachedFile.hashHigh(fileName));
     synchronized (this) {
       if (recoveries > 0) {
@@ -94,7 +94,7 @@ final class DroppedFiles {
   }
 
   /** Completes the tombstone of a file that the directory has dropped. */
-  void dropped(Tombstone tombstone) {
+  public void dropped(Tombstone tombstone) {
     synchronized (this) {
       tombstone.complete(table.nextSequence(), ++lastNumber);
       table.devices().all().forEach(device -> device.addTombstone(tombstone));
@@ -109,7 +109,7 @@ final class DroppedFiles {
   }
 
   /** Returns whether each writable device that answers has logged a tombstone. */
-  boolean isLogged(Tombstone tombstone) {
+  public boolean isLogged(Tombstone tombstone) {
     for (StoreDevice device : table.devices().all()) {
       if (
         device.isWritable() && !device.isStalled() && device.lastTombstone() < tombstone.number()

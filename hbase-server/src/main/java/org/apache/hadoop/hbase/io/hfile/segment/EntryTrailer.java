@@ -47,8 +47,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Not thread-safe; {@link #local} returns an instance for the calling thread.
  */
 @InterfaceAudience.Private
-final class EntryTrailer {
-  static final int SIZE = 64;
+public final class EntryTrailer {
+  public static final int SIZE = 64;
 
   private static final int MAGIC = 0x53454745;
   private static final short VERSION = 1;
@@ -62,12 +62,12 @@ final class EntryTrailer {
   private final Checksum sum = Crc32c.create();
 
   /** Returns the instance of the calling thread. */
-  static EntryTrailer local() {
+  public static EntryTrailer local() {
     return LOCAL.get();
   }
 
   /** Returns the length of an entry in bytes, a multiple of {@link Location#UNIT}. */
-  static int entryLength(int dataLength) {
+  public static int entryLength(int dataLength) {
     return (dataLength + SIZE + Location.UNIT - 1) & -Location.UNIT;
   }
 
@@ -75,7 +75,7 @@ final class EntryTrailer {
    * Completes an entry whose data is in place.
    * @param entry a slice of the segment with exactly the entry
    */
-  void write(ByteBuffer entry, long sequence, long hashHigh, long hashLow, long blockOffset,
+  public void write(ByteBuffer entry, long sequence, long hashHigh, long hashLow, long blockOffset,
     int category, int dataLength, int onDiskSize) {
     int dataSum = sumOfData(entry, dataLength);
     buffer.clear();
@@ -91,7 +91,7 @@ final class EntryTrailer {
   /**
    * Updates the trailer of a verified copy for its new segment: everything but the sequence stays.
    */
-  void rewrite(ByteBuffer entry, long sequence) {
+  public void rewrite(ByteBuffer entry, long sequence) {
     entry.position(entry.capacity() - SIZE);
     entry.get(bytes, 0, SIZE);
     buffer.putLong(8, sequence);
@@ -107,7 +107,7 @@ final class EntryTrailer {
    * @param end   the end of the entry in the buffer
    * @return whether this is a trailer, and of this block
    */
-  boolean load(ByteBuff entry, int end, long hashHigh, long hashLow, long blockOffset) {
+  public boolean load(ByteBuff entry, int end, long hashHigh, long hashLow, long blockOffset) {
     entry.get(end - SIZE, bytes, 0, SIZE);
     return isWhole() && buffer.getLong(16) == hashHigh && buffer.getLong(24) == hashLow
       && buffer.getLong(32) == blockOffset;
@@ -138,7 +138,7 @@ final class EntryTrailer {
    * @param entry the entry from 0 to its limit
    * @return whether the entry is intact and the block's; if so, its limit is the end of the data
    */
-  boolean check(ByteBuff entry, long hashHigh, long hashLow, long blockOffset) {
+  public boolean check(ByteBuff entry, long hashHigh, long hashLow, long blockOffset) {
     entry.rewind();
     int length = entry.limit();
     if (
@@ -157,7 +157,7 @@ final class EntryTrailer {
   }
 
   /** Checks an entry in a segment, with only the part of its identity that the footer has. */
-  boolean check(ByteBuffer entry, long blockOffset) {
+  public boolean check(ByteBuffer entry, long blockOffset) {
     entry.clear();
     entry.position(entry.capacity() - SIZE);
     entry.get(bytes, 0, SIZE);
@@ -175,18 +175,18 @@ final class EntryTrailer {
    * Loads a trailer.
    * @return whether it was written into a segment with this sequence number, for this offset
    */
-  boolean isOf(ByteBuffer tag, long sequence, long blockOffset) {
+  public boolean isOf(ByteBuffer tag, long sequence, long blockOffset) {
     tag.clear();
     tag.get(bytes, 0, SIZE);
     return isWhole() && sequence() == sequence && buffer.getLong(32) == blockOffset;
   }
 
-  int dataLength() {
+  public int dataLength() {
     return buffer.getInt(40);
   }
 
   /** Returns the size of the block in its file including its header, in bytes. */
-  int onDiskSize() {
+  public int onDiskSize() {
     return buffer.getInt(44);
   }
 
@@ -194,7 +194,7 @@ final class EntryTrailer {
     return buffer.get(6);
   }
 
-  long sequence() {
+  public long sequence() {
     return buffer.getLong(8);
   }
 }

@@ -38,9 +38,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * path is still the same file.
  */
 @InterfaceAudience.Private
-final class FileSegmentDevice implements SegmentDevice {
+public final class FileSegmentDevice implements SegmentDevice {
   /** Opens files and block devices. */
-  static final Opener OPENER = new Opener() {
+  public static final Opener OPENER = new Opener() {
     @Override
     public SegmentDevice open(String path, long size) throws IOException {
       return new FileSegmentDevice(path, size);
@@ -85,7 +85,7 @@ final class FileSegmentDevice implements SegmentDevice {
    * @throws IOException if the file cannot be opened or cannot get this size, or the block device
    *                     is smaller
    */
-  FileSegmentDevice(String path, long size) throws IOException {
+  public FileSegmentDevice(String path, long size) throws IOException {
     this(path, size, true, null);
   }
 

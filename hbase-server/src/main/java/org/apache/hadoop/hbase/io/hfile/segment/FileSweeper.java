@@ -43,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * seconds at most. Thread-safe.
  */
 @InterfaceAudience.Private
-final class FileSweeper {
+public final class FileSweeper {
   private static final Logger LOG = LoggerFactory.getLogger(FileSweeper.class);
 
   private static final long RETRY_MS = 100;
@@ -90,7 +90,7 @@ final class FileSweeper {
    * @param tierName name used in logs and thread names
    * @param online   null if files that no region reads are kept
    */
-  FileSweeper(String tierName, IndexedBlocks blocks, SegmentStore store, CachedFiles files,
+  public FileSweeper(String tierName, IndexedBlocks blocks, SegmentStore store, CachedFiles files,
     OrphanFiles orphans, OnlineFiles online) {
     this.name = tierName;
     this.blocks = blocks;
@@ -110,7 +110,7 @@ final class FileSweeper {
    * Starts the thread.
    * @param report runs every five minutes
    */
-  void start(Runnable report) {
+  public void start(Runnable report) {
     thread = new Thread(() -> run(report), name + "-SegmentSweeper");
     thread.setDaemon(true);
     thread.start();
@@ -121,7 +121,7 @@ final class FileSweeper {
    * @return whether the calling thread was interrupted. The caller must restore the flag: a channel
    *         that is written with the flag set is closed
    */
-  boolean stop() {
+  public boolean stop() {
     stopped = true;
     thread.interrupt();
     try {
@@ -137,7 +137,7 @@ final class FileSweeper {
    * restart.
    * @return the number of blocks it had
    */
-  long drop(String hfileName) {
+  public long drop(String hfileName) {
     Tombstone tombstone = store.dropped().dropping(hfileName);
     CachedFile file;
     try {
@@ -163,7 +163,7 @@ final class FileSweeper {
    * full.
    * @return the number of dropped files
    */
-  synchronized int dropOrphans(long nowNanos) {
+  public synchronized int dropOrphans(long nowNanos) {
     if (online == null) {
       return 0;
     }
@@ -181,7 +181,7 @@ final class FileSweeper {
   }
 
   /** See {@link SegmentDirectory#isFreeingOrphans}. */
-  synchronized boolean isFreeingOrphans() {
+  public synchronized boolean isFreeingOrphans() {
     if (online == null) {
       return false;
     }

@@ -25,11 +25,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * and its bits are distributed like those of a hash.
  */
 @InterfaceAudience.Private
-final class IndexKey {
+public final class IndexKey {
   /** Maximum file number; the minimum is 1, so that no key is 0. */
   static final int MAX_FILE_ID = (1 << 24) - 1;
   /** Maximum offset of a block in its file; blocks beyond it are not stored. */
-  static final long MAX_OFFSET = (1L << 40) - 1;
+  public static final long MAX_OFFSET = (1L << 40) - 1;
 
   private static final int OFFSET_BITS = 40;
   private static final long MULTIPLIER_1 = 0xbf58476d1ce4e5b9L;

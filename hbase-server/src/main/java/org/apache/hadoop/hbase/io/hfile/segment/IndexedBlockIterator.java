@@ -34,13 +34,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  * may be missing. Not thread-safe.
  */
 @InterfaceAudience.Private
-final class IndexedBlockIterator implements Iterator<CachedBlock> {
+public final class IndexedBlockIterator implements Iterator<CachedBlock> {
   private final SegmentIndex index;
   private final CachedFiles files;
   private int partition;
   private Iterator<CachedBlock> some = Collections.emptyIterator();
 
-  IndexedBlockIterator(SegmentIndex index, CachedFiles files) {
+  public IndexedBlockIterator(SegmentIndex index, CachedFiles files) {
     this.index = index;
     this.files = files;
   }
@@ -135,7 +135,7 @@ final class IndexedBlockIterator implements Iterator<CachedBlock> {
   }
 
   /** Returns one block type of the block's category. */
-  static BlockType typeOf(long location) {
+  public static BlockType typeOf(long location) {
     switch (Location.categoryOf(Location.category(location))) {
       case DATA:
         return BlockType.DATA;

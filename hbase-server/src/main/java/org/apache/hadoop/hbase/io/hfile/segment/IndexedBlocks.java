@@ -28,7 +28,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * counted with its file exactly once, whichever thread removes it. Thread-safe.
  */
 @InterfaceAudience.Private
-final class IndexedBlocks implements SegmentDirectory {
+public final class IndexedBlocks implements SegmentDirectory {
   private final CachedFiles files;
   private final SegmentIndex index;
   /**
@@ -39,18 +39,18 @@ final class IndexedBlocks implements SegmentDirectory {
   private volatile LongConsumer freed = location -> {
   };
 
-  IndexedBlocks(CachedFiles files, SegmentIndex index) {
+  public IndexedBlocks(CachedFiles files, SegmentIndex index) {
     this.files = files;
     this.index = index;
   }
 
   /** Sets the consumer of locations that no longer have a block. */
-  void onFreed(LongConsumer consumer) {
+  public void onFreed(LongConsumer consumer) {
     freed = consumer;
   }
 
   /** Sets the supplier for {@link #isFreeingOrphans}. */
-  void onReclaim(BooleanSupplier freesOrphans) {
+  public void onReclaim(BooleanSupplier freesOrphans) {
     freeingOrphans = freesOrphans;
   }
 
@@ -178,26 +178,26 @@ final class IndexedBlocks implements SegmentDirectory {
   /**
    * Returns the location of a block of a live file, {@link Location#ABSENT} if it is not stored.
    */
-  long find(String fileName, long blockOffset) {
+  public long find(String fileName, long blockOffset) {
     CachedFile file = files.get(fileName);
     return file == null ? Location.ABSENT : index.get(file.id(), blockOffset);
   }
 
   /** Returns the number of requests for a block, as of {@link HotBlockCache#accesses}. */
-  int accesses(String fileName, long blockOffset) {
+  public int accesses(String fileName, long blockOffset) {
     long location = find(fileName, blockOffset);
     return Location.isPresent(location) ? Location.access(location) : HotBlockCache.NOT_CACHED;
   }
 
   /** Counts requests for a block of a file, up to {@link Location#MAX_ACCESS}. */
-  void touch(CachedFile file, long blockOffset, int requests) {
+  public void touch(CachedFile file, long blockOffset, int requests) {
     for (int i = Math.min(requests, Location.MAX_ACCESS); i > 0; i--) {
       index.touch(file.id(), blockOffset, index.get(file.id(), blockOffset));
     }
   }
 
   /** Evicts a block of a live file. Returns false if it was not stored. */
-  boolean evict(String fileName, long blockOffset) {
+  public boolean evict(String fileName, long blockOffset) {
     CachedFile file = files.get(fileName);
     if (file == null) {
       return false;
@@ -211,7 +211,7 @@ final class IndexedBlocks implements SegmentDirectory {
   }
 
   /** Evicts the blocks of a live file between two offsets, both inclusive. Returns their number. */
-  int evictRange(String fileName, long from, long to) {
+  public int evictRange(String fileName, long from, long to) {
     CachedFile file = files.get(fileName);
     return file == null
       ? 0
@@ -228,7 +228,7 @@ final class IndexedBlocks implements SegmentDirectory {
    * Drops a file, so that none of its blocks is found any more. O(1).
    * @return the file, for {@link #sweep}; null if no block of it was stored
    */
-  CachedFile drop(String fileName) {
+  public CachedFile drop(String fileName) {
     return files.drop(fileName);
   }
 
@@ -236,7 +236,7 @@ final class IndexedBlocks implements SegmentDirectory {
    * Removes the remaining index entries of a dropped file.
    * @return whether none is left; false if another thread is about to insert a block of it
    */
-  boolean sweep(CachedFile file) {
+  public boolean sweep(CachedFile file) {
     if (!file.pinDropped()) {
       // The store has reclaimed its last block.
       return true;

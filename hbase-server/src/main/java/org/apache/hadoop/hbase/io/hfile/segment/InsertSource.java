@@ -24,7 +24,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * rate limit allows, insertions are refused by source, in this order.
  */
 @InterfaceAudience.Private
-enum InsertSource {
+public enum InsertSource {
   /** A block that was read after a cache miss. */
   READ,
   /** A block that was read by a prefetch. */

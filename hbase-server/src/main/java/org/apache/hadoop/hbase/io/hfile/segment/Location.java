@@ -56,7 +56,7 @@ public final class Location {
   /** A block that was not accepted. No location has this value. */
   public static final long REFUSED = -2;
 
-  static final int MAX_KIND = IN_MEMORY | 3;
+  public static final int MAX_KIND = IN_MEMORY | 3;
 
   private static final int OFFSET_SHIFT = 20;
   private static final int LENGTH_SHIFT = 39;

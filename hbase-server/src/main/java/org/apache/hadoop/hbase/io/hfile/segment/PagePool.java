@@ -40,12 +40,12 @@ import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
  * direct memory: a caller gets pages or a refusal at once. Thread-safe.
  */
 @InterfaceAudience.Private
-final class PagePool {
+public final class PagePool {
   /** Size and alignment of a page, in bytes. */
   static final int PAGE_BYTES = 4096;
   private static final int SLAB_PAGES = 256;
   /** Direct memory of a slab in bytes: its pages, and one more for alignment. */
-  static final int SLAB_BYTES = (SLAB_PAGES + 1) * PAGE_BYTES;
+  public static final int SLAB_BYTES = (SLAB_PAGES + 1) * PAGE_BYTES;
   /**
    * Number of pages that {@link #takeToGrow} leaves when the pool cannot grow any more. A table
    * shrinks by way of a smaller copy, so without them a full pool would get nothing back from
@@ -72,7 +72,7 @@ final class PagePool {
    * Creates a pool of at most this many slabs of {@value #SLAB_PAGES} pages, for tests that run out
    * of memory.
    */
-  PagePool(int maxSlabs) {
+  public PagePool(int maxSlabs) {
     this((long) maxSlabs * SLAB_BYTES, 0, () -> Long.MAX_VALUE);
   }
 
@@ -91,7 +91,7 @@ final class PagePool {
    * Creates a pool that leaves {@link #reserveBytes} to others.
    * @param maxBytes the budget in bytes, of which the pool uses whole slabs
    */
-  static PagePool withReserve(long maxBytes) {
+  public static PagePool withReserve(long maxBytes) {
     return new PagePool(maxBytes, reserveBytes(), PagePool::directMemoryLeft);
   }
 
@@ -102,11 +102,11 @@ final class PagePool {
    * rises: several chunks of 4 MB of Netty's arenas, and responses of 2 MB for some handlers. A
    * server with a larger limit has more handlers and connections.
    */
-  static long reserveBytes() {
+  public static long reserveBytes() {
     return reserveBytes(DirectMemoryUtils.getDirectMemorySize());
   }
 
-  static long reserveBytes(long limit) {
+  public static long reserveBytes(long limit) {
     return Math.max(MIN_RESERVE_BYTES, limit / RESERVED_PART);
   }
 
@@ -124,7 +124,7 @@ final class PagePool {
    * Takes zeroed pages.
    * @return their addresses, or null if no memory is available
    */
-  synchronized long[] take(int pages) {
+  public synchronized long[] take(int pages) {
     return ensureFree(pages) ? poll(pages) : null;
   }
 
@@ -182,7 +182,7 @@ final class PagePool {
   }
 
   /** Returns pages to the pool, which may hand them out again at once. */
-  synchronized void give(long[] pages) {
+  public synchronized void give(long[] pages) {
     ensureSpaceFor(freePages + pages.length);
     System.arraycopy(pages, 0, free, freePages, pages.length);
     freePages += pages.length;

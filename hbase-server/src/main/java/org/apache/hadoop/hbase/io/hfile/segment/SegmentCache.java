@@ -131,7 +131,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     this(tierName, ioEngine, settings, conf, online, FileSegmentDevice.OPENER);
   }
 
-  SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
+  public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf, SegmentDevice.Opener opener) throws IOException {
     this(tierName, ioEngine, settings, conf, null, opener);
   }
@@ -629,7 +629,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return sweeper;
   }
 
-  SegmentStoreMetrics metrics() {
+  public SegmentStoreMetrics metrics() {
     return metrics;
   }
 

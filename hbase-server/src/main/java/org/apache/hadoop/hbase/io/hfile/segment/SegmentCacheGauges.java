@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * The gauges of a {@link SegmentCache}, and its periodic log line. Thread-safe.
  */
 @InterfaceAudience.Private
-final class SegmentCacheGauges {
+public final class SegmentCacheGauges {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCacheGauges.class);
 
   private final CachedFiles files;
@@ -41,7 +41,7 @@ final class SegmentCacheGauges {
   private final SegmentStoreMetrics metrics;
   private final CacheStats stats;
 
-  SegmentCacheGauges(CachedFiles files, SegmentIndex index, SegmentStore store,
+  public SegmentCacheGauges(CachedFiles files, SegmentIndex index, SegmentStore store,
     CacheStats stats) {
     this.files = files;
     this.index = index;
@@ -51,7 +51,7 @@ final class SegmentCacheGauges {
   }
 
   /** Visits the name of each gauge, without the prefix of the tier, and its value. */
-  void forEach(MetricKind.Visitor visitor) {
+  public void forEach(MetricKind.Visitor visitor) {
     visitor.visit(GAUGE, "Capacity", store::capacity);
     visitor.visit(GAUGE, "Used", files::getByteCount);
     visitor.visit(GAUGE, "MetaBlockCount",
@@ -125,7 +125,7 @@ final class SegmentCacheGauges {
   }
 
   /** Logs the statistics of the tier since its start. */
-  void log(String name, String engine) {
+  public void log(String name, String engine) {
     LOG.info(
       "{} tier ({}): {} blocks of {} files, {} of {} MB, hits={}, misses={}, insertions={}, "
         + "refused={}, index={} of {} MB, refused by index={}, written={} MB, "

@@ -28,7 +28,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * and stays pending.
  */
 @InterfaceAudience.Private
-interface SegmentDevice extends Closeable {
+public interface SegmentDevice extends Closeable {
 
   /** Opens a device by its path. */
   @InterfaceAudience.Private

@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * below are not.
  */
 @InterfaceAudience.Private
-interface SegmentDirectory {
+public interface SegmentDirectory {
 
   /**
    * Result of {@link #accesses} and {@link #removed} for a location that is not the block's current

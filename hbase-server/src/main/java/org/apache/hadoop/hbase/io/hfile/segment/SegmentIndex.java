@@ -90,7 +90,7 @@ public final class SegmentIndex {
     this(expectedBlocks, new PagePool());
   }
 
-  SegmentIndex(long expectedBlocks, PagePool pool) {
+  public SegmentIndex(long expectedBlocks, PagePool pool) {
     this.pool = pool;
     int wanted = 1;
     while (wanted < MAX_PARTITIONS && (long) wanted * BLOCKS_PER_PARTITION < expectedBlocks) {
@@ -106,7 +106,7 @@ public final class SegmentIndex {
    * Returns the maximum off-heap memory of an index of this many blocks, in bytes: 24 for each
    * block, 2 MB for tables that are being copied, and at least 4 MB.
    */
-  static long maxBytesFor(long expectedBlocks) {
+  public static long maxBytesFor(long expectedBlocks) {
     return PagePool.bytesOfSlabsFor(
       Math.max(MIN_BUDGET_BYTES, expectedBlocks * MAX_BLOCK_BYTES + SLACK_BYTES));
   }
@@ -404,7 +404,7 @@ public final class SegmentIndex {
   }
 
   /** Returns the pool, for tests that exhaust the memory. */
-  PagePool pool() {
+  public PagePool pool() {
     return pool;
   }
 

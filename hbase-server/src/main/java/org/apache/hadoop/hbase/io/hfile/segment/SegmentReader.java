@@ -43,14 +43,14 @@ import org.slf4j.LoggerFactory;
  * belongs to the returned block or is released. Thread-safe.
  */
 @InterfaceAudience.Private
-final class SegmentReader {
+public final class SegmentReader {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentReader.class);
 
   /** Maximum number of adjacent blocks in one read, and maximum number of their bytes. */
   static final int MAX_JOINED_BLOCKS = 4;
-  static final int MAX_JOINED_BYTES = 256 << 10;
+  public static final int MAX_JOINED_BYTES = 256 << 10;
   /** Maximum number of concurrent joined reads; further blocks are read one by one. */
-  static final int MAX_JOINED_READS = 8;
+  public static final int MAX_JOINED_READS = 8;
 
   private static final int TAG_READ = EntryTrailer.SIZE;
   /** Number of footers that are cached for {@link #readBlockSize}. */
@@ -115,7 +115,7 @@ final class SegmentReader {
 
   /** The caller's view of the blocks that follow a block being read. */
   @InterfaceAudience.Private
-  interface Neighbours {
+  public interface Neighbours {
     /** Returns the directory's location of a block of the same file. */
     long locate(long blockOffset);
 

@@ -41,7 +41,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * {@link SegmentStore#restore} verifies.
  */
 @InterfaceAudience.Private
-final class SegmentSnapshot {
+public final class SegmentSnapshot {
   private static final int MAGIC = 0x5347_534e;
   private static final int VERSION = 1;
   private static final int BUFFER_BYTES = 1 << 20;
@@ -50,7 +50,7 @@ final class SegmentSnapshot {
 
   private final Path path;
 
-  SegmentSnapshot(Path path) {
+  public SegmentSnapshot(Path path) {
     this.path = path;
   }
 
@@ -58,7 +58,7 @@ final class SegmentSnapshot {
    * Writes the snapshot. No other thread may change anything meanwhile. The file is written
    * completely or not at all.
    */
-  void write(CachedFiles files, SegmentIndex index, SegmentStore store) throws IOException {
+  public void write(CachedFiles files, SegmentIndex index, SegmentStore store) throws IOException {
     Path part = path.resolveSibling(path.getFileName() + ".part");
     try {
       CRC32 sum = new CRC32();
@@ -89,7 +89,8 @@ final class SegmentSnapshot {
    * @return whether files, index and store have the state that was written
    * @throws IOException if the file cannot be read or is damaged
    */
-  boolean read(CachedFiles files, SegmentIndex index, SegmentStore store) throws IOException {
+  public boolean read(CachedFiles files, SegmentIndex index, SegmentStore store)
+    throws IOException {
     if (!Files.exists(path)) {
       return false;
     }

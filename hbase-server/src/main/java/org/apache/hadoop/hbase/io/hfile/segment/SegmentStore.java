@@ -57,7 +57,7 @@ import org.slf4j.LoggerFactory;
  * causes at worst a miss, and so does every torn, lost, misplaced or flipped byte on a device.
  */
 @InterfaceAudience.Private
-final class SegmentStore {
+public final class SegmentStore {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentStore.class);
 
   /** Burst of the write rate limit: a time too short to matter for a device without a limit. */
@@ -133,7 +133,7 @@ final class SegmentStore {
    * Opens a store. Only superblocks are read, and no thread runs before {@link #start}.
    * @throws IOException if no device can be opened; if only some cannot, they are bypassed
    */
-  static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
+  public static SegmentStore open(SegmentStoreSettings settings, SegmentDirectory directory,
     SegmentDevice.Opener opener) throws IOException {
     return open(settings, directory, opener, ByteRateLimiter.Clock.SYSTEM);
   }
@@ -148,12 +148,12 @@ final class SegmentStore {
    * Restores the output of {@link #writeTo}. Must be called before {@link #start}.
    * @return whether it was restored; if not, the segments are found by their footers
    */
-  boolean restore(DataInput in) throws IOException {
+  public boolean restore(DataInput in) throws IOException {
     return SegmentTableSnapshot.read(table, in);
   }
 
   /** Writes the state of the segments. Must be called between {@link #stop} and {@link #close}. */
-  void writeTo(DataOutput out) throws IOException {
+  public void writeTo(DataOutput out) throws IOException {
     SegmentTableSnapshot.write(table, out);
   }
 
@@ -163,7 +163,7 @@ final class SegmentStore {
    * on.
    * @param name prefix of the thread names
    */
-  void start(String name) {
+  public void start(String name) {
     start(name + "-SegmentWriter-", writers, writerThreads);
     start(name + "-SegmentRecovery-", recoveries, recoveryThreads);
     start(name + "-SegmentCleaner-", cleaners, cleanerThreads);
@@ -185,17 +185,17 @@ final class SegmentStore {
   }
 
   /** Delegates to {@link SegmentInserter#accepts}. */
-  boolean accepts(int dataLength) {
+  public boolean accepts(int dataLength) {
     return inserter.accepts(dataLength);
   }
 
   /** Delegates to {@link InsertionControl#hasRoom}. */
-  boolean hasRoom(InsertSource kind) {
+  public boolean hasRoom(InsertSource kind) {
     return control.hasRoom(kind);
   }
 
   /** Delegates to {@link InsertionControl#awaitRoom}. */
-  boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
+  public boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
     return control.awaitRoom(kind, nanos);
   }
 
@@ -205,13 +205,13 @@ final class SegmentStore {
   }
 
   /** Delegates to {@link SegmentInserter#insert}. */
-  boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
+  public boolean insert(CachedFile file, long blockOffset, Cacheable block, int category,
     InsertSource kind, long waitNanos) throws InterruptedException {
     return inserter.insert(file, blockOffset, block, category, kind, waitNanos);
   }
 
   /** Delegates to {@link SegmentInserter#keep}. */
-  void keep(CompleteFile file) {
+  public void keep(CompleteFile file) {
     inserter.keep(file);
   }
 
@@ -221,33 +221,34 @@ final class SegmentStore {
   }
 
   /** Delegates to {@link SegmentReader#read}. */
-  Cacheable read(CachedFile file, long blockOffset, long location, ByteBuffAllocator allocator) {
+  public Cacheable read(CachedFile file, long blockOffset, long location,
+    ByteBuffAllocator allocator) {
     return reader.read(file, blockOffset, location, allocator);
   }
 
   /** Delegates to {@link SegmentReader#readWithNext}. */
-  Cacheable readWithNext(CachedFile file, long blockOffset, long location,
+  public Cacheable readWithNext(CachedFile file, long blockOffset, long location,
     ByteBuffAllocator allocator, SegmentReader.Neighbours neighbours) {
     return reader.readWithNext(file, blockOffset, location, allocator, neighbours);
   }
 
   /** Delegates to {@link SegmentReader#readBlockSize}. */
-  int readBlockSize(CachedFile file, long blockOffset, long location) {
+  public int readBlockSize(CachedFile file, long blockOffset, long location) {
     return reader.readBlockSize(file, blockOffset, location);
   }
 
   /** Returns the record of dropped files. */
-  DroppedFiles dropped() {
+  public DroppedFiles dropped() {
     return dropped;
   }
 
   /** Delegates to {@link SegmentReader#isReadable}. */
-  boolean isReadable(long location) {
+  public boolean isReadable(long location) {
     return reader.isReadable(location);
   }
 
   /** Delegates to {@link SegmentTable#freed}. */
-  void freed(long location) {
+  public void freed(long location) {
     table.freed(location);
   }
 
@@ -264,7 +265,7 @@ final class SegmentStore {
    * Writes the open segment and stops the threads; stored blocks can still be read. Insertions are
    * refused from now on. The write rate limit no longer applies.
    */
-  void stop() {
+  public void stop() {
     monitor.lock.lock();
     try {
       monitor.stop();
@@ -336,7 +337,7 @@ final class SegmentStore {
   /**
    * Closes the devices. Blocks can no longer be read. A device that does not answer is left open.
    */
-  void close() {
+  public void close() {
     List<Thread> closing = new ArrayList<>();
     start("SegmentClose-", devices.closing(), closing);
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_WAIT_MS);
@@ -345,24 +346,24 @@ final class SegmentStore {
     }
   }
 
-  void setWriteLimit(long bytesPerSecond) {
+  public void setWriteLimit(long bytesPerSecond) {
     writeRate.setLimit(bytesPerSecond);
   }
 
-  void setRewriteShare(double share) {
+  public void setRewriteShare(double share) {
     cleaners.forEach(cleaner -> cleaner.setRewriteShare(share));
   }
 
-  void setInMemoryShare(double share) {
+  public void setInMemoryShare(double share) {
     cleaners.forEach(cleaner -> cleaner.setInMemoryShare(share));
   }
 
-  SegmentStoreMetrics metrics() {
+  public SegmentStoreMetrics metrics() {
     return metrics;
   }
 
   /** Returns whether the recovery of blocks of a former process is finished. */
-  boolean isRecovered() {
+  public boolean isRecovered() {
     return recoveries.stream().allMatch(SegmentRecovery::isDone);
   }
 
@@ -370,26 +371,26 @@ final class SegmentStore {
     return devices.all();
   }
 
-  int segmentSize() {
+  public int segmentSize() {
     return segmentSize;
   }
 
-  int segmentCount() {
+  public int segmentCount() {
     return table.segmentCount();
   }
 
   /** Returns the size of the segments in bytes, including the parts that no entry can use. */
-  long capacity() {
+  public long capacity() {
     return (long) table.segmentCount() * segmentSize;
   }
 
   /** Returns the approximate number of bytes that blocks can use without a reclaim. */
-  long usableBytes() {
+  public long usableBytes() {
     return (long) space.usableSegments() * segmentSize;
   }
 
   /** Returns whether insertions find segments without an eviction. */
-  boolean hasSpareSegments() {
+  public boolean hasSpareSegments() {
     return space.hasSpare();
   }
 
@@ -399,7 +400,7 @@ final class SegmentStore {
   }
 
   /** Returns the number of segments that wait to be written. */
-  int pending() {
+  public int pending() {
     return control.pending();
   }
 

@@ -24,7 +24,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Counters of a {@link SegmentStore}. Thread-safe; reading them blocks no writer.
  */
 @InterfaceAudience.Private
-final class SegmentStoreMetrics {
+public final class SegmentStoreMetrics {
   /** Inserted blocks, and the bytes of their entries. */
   final LongAdder insertions = new LongAdder();
   final LongAdder insertedBytes = new LongAdder();
@@ -34,19 +34,19 @@ final class SegmentStoreMetrics {
     { new LongAdder(), new LongAdder(), new LongAdder() };
 
   /** Reads that returned a block, and those among them from a segment in memory. */
-  final LongAdder reads = new LongAdder();
+  public final LongAdder reads = new LongAdder();
   final LongAdder memoryReads = new LongAdder();
   /** Blocks that were read together with the preceding block. */
   final LongAdder joinedReads = new LongAdder();
   /** Entries whose bytes were not those of the expected block. */
-  final LongAdder badEntries = new LongAdder();
+  public final LongAdder badEntries = new LongAdder();
   /** Reads of a segment that was reclaimed meanwhile. */
   final LongAdder staleReads = new LongAdder();
   final LongAdder readErrors = new LongAdder();
   /** Entries that were removed because their location could not be read. */
   final LongAdder unreadableEntries = new LongAdder();
   /** Reads that were skipped because the device is bypassed or stalled. */
-  final LongAdder bypassedReads = new LongAdder();
+  public final LongAdder bypassedReads = new LongAdder();
 
   /** Writes of segments in pieces, their bytes, and the segments that were written. */
   final LongAdder writes = new LongAdder();
@@ -56,9 +56,9 @@ final class SegmentStoreMetrics {
   /** Segments whose blocks were lost because they could not be written. */
   final LongAdder segmentsNotWritten = new LongAdder();
 
-  final LongAdder segmentsReclaimed = new LongAdder();
+  public final LongAdder segmentsReclaimed = new LongAdder();
   /** Blocks that were evicted because their segments were reclaimed. */
-  final LongAdder blocksReclaimed = new LongAdder();
+  public final LongAdder blocksReclaimed = new LongAdder();
   /** Blocks that were rewritten when their segments were reclaimed, and their bytes. */
   final LongAdder blocksRewritten = new LongAdder();
   final LongAdder bytesRewritten = new LongAdder();
@@ -78,7 +78,7 @@ final class SegmentStoreMetrics {
   final LongAdder syncNanos = new LongAdder();
 
   /** Files that were dropped because no region reads them. */
-  final LongAdder orphanFiles = new LongAdder();
+  public final LongAdder orphanFiles = new LongAdder();
 
   /** Files that were dropped, and tombstones that were overwritten while still needed. */
   final LongAdder tombstones = new LongAdder();
@@ -91,7 +91,7 @@ final class SegmentStoreMetrics {
   /**
    * Blocks that were found in segments at startup and not recovered because their file was dropped.
    */
-  final LongAdder deadBlocksFound = new LongAdder();
+  public final LongAdder deadBlocksFound = new LongAdder();
   /** Segments whose footer could not be read or was damaged. */
   final LongAdder badSegments = new LongAdder();
 

@@ -26,11 +26,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * The settings of a {@link SegmentStore}. The values were checked by {@link SegmentCacheSettings}.
  */
 @InterfaceAudience.Private
-final class SegmentStoreSettings {
+public final class SegmentStoreSettings {
   /** Minimum number of segments of a device. */
-  static final int MIN_SEGMENTS = 8;
+  public static final int MIN_SEGMENTS = 8;
   /** Minimum number of buffers: one open, one being written, one free. */
-  static final int MIN_BUFFERS = 3;
+  public static final int MIN_BUFFERS = 3;
 
   private final List<String> paths;
   private final long capacity;
@@ -59,7 +59,7 @@ final class SegmentStoreSettings {
    * Additionally sets when devices are synced.
    * @param syncBytes bytes written after which a device is synced, 0 for never
    */
-  SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
+  public SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
     double rewriteShare, long writeLimit, int failuresInARow, long syncBytes) {
     this.paths = Collections.unmodifiableList(new ArrayList<>(paths));
     this.capacity = capacity;
@@ -71,11 +71,11 @@ final class SegmentStoreSettings {
     this.syncBytes = syncBytes;
   }
 
-  List<String> paths() {
+  public List<String> paths() {
     return paths;
   }
 
-  long capacity() {
+  public long capacity() {
     return capacity;
   }
 
@@ -84,19 +84,19 @@ final class SegmentStoreSettings {
     return capacity / paths.size();
   }
 
-  int segmentSize() {
+  public int segmentSize() {
     return segmentSize;
   }
 
-  int bufferCount() {
+  public int bufferCount() {
     return bufferCount;
   }
 
-  double rewriteShare() {
+  public double rewriteShare() {
     return rewriteShare;
   }
 
-  long writeLimit() {
+  public long writeLimit() {
     return writeLimit;
   }
 

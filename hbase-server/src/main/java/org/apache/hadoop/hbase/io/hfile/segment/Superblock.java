@@ -40,11 +40,11 @@ import org.apache.yetus.audience.InterfaceAudience;
  * each, which are written alternately: a torn write leaves the other one intact.
  */
 @InterfaceAudience.Private
-final class Superblock {
+public final class Superblock {
   /** Position of the first segment, in bytes. */
-  static final int HEADER_SIZE = 1 << 20;
+  public static final int HEADER_SIZE = 1 << 20;
   /** Start of {@link TombstoneLog}, which ends where segments begin. */
-  static final int LOG_START = 8192;
+  public static final int LOG_START = 8192;
 
   private static final int PLACE = 4096;
   private static final long MAGIC = 0x5345474d43414348L;
@@ -56,7 +56,7 @@ final class Superblock {
   private final long idLow;
   private final long epoch;
 
-  Superblock(int segmentSize, long idHigh, long idLow, long epoch) {
+  public Superblock(int segmentSize, long idHigh, long idLow, long epoch) {
     this.segmentSize = segmentSize;
     this.idHigh = idHigh;
     this.idLow = idLow;
@@ -64,39 +64,39 @@ final class Superblock {
   }
 
   /** Returns the superblock of a device without content. */
-  static Superblock anew(int segmentSize, long epoch) {
+  public static Superblock anew(int segmentSize, long epoch) {
     UUID id = UUID.randomUUID();
     return new Superblock(segmentSize, id.getMostSignificantBits(), id.getLeastSignificantBits(),
       epoch);
   }
 
-  Superblock withEpoch(long newEpoch) {
+  public Superblock withEpoch(long newEpoch) {
     return new Superblock(segmentSize, idHigh, idLow, newEpoch);
   }
 
-  int segmentSize() {
+  public int segmentSize() {
     return segmentSize;
   }
 
-  long idHigh() {
+  public long idHigh() {
     return idHigh;
   }
 
-  long idLow() {
+  public long idLow() {
     return idLow;
   }
 
-  long epoch() {
+  public long epoch() {
     return epoch;
   }
 
   /** Returns whether another superblock, which may be null, is of the same device. */
-  boolean isOfSameDevice(Superblock other) {
+  public boolean isOfSameDevice(Superblock other) {
     return other != null && other.idHigh == idHigh && other.idLow == idLow;
   }
 
   /** Returns the number of segments that fit on a device. */
-  static int segmentsOf(long size, int segmentSize) {
+  public static int segmentsOf(long size, int segmentSize) {
     return (int) Math.min(Location.MAX_SEGMENTS, Math.max(0, size - HEADER_SIZE) / segmentSize);
   }
 
@@ -105,7 +105,7 @@ final class Superblock {
    * @return null if there is no valid one of this version
    * @throws IOException if a copy cannot be read and the other one is not valid
    */
-  static Superblock read(SegmentDevice device) throws IOException {
+  public static Superblock read(SegmentDevice device) throws IOException {
     Superblock newest = null;
     IOException failure = null;
     for (int place = 0; place < LOG_START; place += PLACE) {
@@ -136,7 +136,7 @@ final class Superblock {
   }
 
   /** Writes this superblock and syncs the device. */
-  void write(SegmentDevice device) throws IOException {
+  public void write(SegmentDevice device) throws IOException {
     ByteBuffer buffer = ByteBuffer.allocate(PLACE);
     buffer.putLong(MAGIC).putInt(VERSION).putInt(segmentSize).putLong(idHigh).putLong(idLow)
       .putLong(epoch);
@@ -153,7 +153,7 @@ final class Superblock {
   }
 
   /** Returns the position of a segment on its device, in bytes. */
-  static long positionOf(int segmentOfDevice, int segmentSize) {
+  public static long positionOf(int segmentOfDevice, int segmentSize) {
     return HEADER_SIZE + (long) segmentOfDevice * segmentSize;
   }
 }

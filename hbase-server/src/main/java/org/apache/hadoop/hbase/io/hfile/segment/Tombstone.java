@@ -25,20 +25,20 @@ import org.apache.yetus.audience.InterfaceAudience;
  * number is known. Thread-safe.
  */
 @InterfaceAudience.Private
-final class Tombstone {
+public final class Tombstone {
   /** Sequence number that covers all segments. */
-  static final long ALL = Long.MAX_VALUE;
+  public static final long ALL = Long.MAX_VALUE;
 
   private final long nameHash;
   private volatile long sequence = ALL;
   private volatile long number = Long.MAX_VALUE;
 
-  Tombstone(long nameHash) {
+  public Tombstone(long nameHash) {
     this.nameHash = nameHash;
   }
 
   /** Returns {@link CachedFile#hashHigh} of the file. */
-  long nameHash() {
+  public long nameHash() {
     return nameHash;
   }
 
@@ -54,12 +54,12 @@ final class Tombstone {
    * Returns its number among those of the store, 1 or more; {@link Long#MAX_VALUE} if not known
    * yet.
    */
-  long number() {
+  public long number() {
     return number;
   }
 
   /** Completes the tombstone after the file was dropped. */
-  void complete(long firstSequence, long newNumber) {
+  public void complete(long firstSequence, long newNumber) {
     sequence = firstSequence;
     number = newNumber;
   }

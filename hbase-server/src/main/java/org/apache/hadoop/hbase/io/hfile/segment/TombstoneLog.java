@@ -44,9 +44,9 @@ import org.apache.yetus.audience.InterfaceAudience;
  * cleaner.
  */
 @InterfaceAudience.Private
-final class TombstoneLog {
+public final class TombstoneLog {
   static final int RECORD = 32;
-  static final int SLOTS = (Superblock.HEADER_SIZE - Superblock.LOG_START) / RECORD;
+  public static final int SLOTS = (Superblock.HEADER_SIZE - Superblock.LOG_START) / RECORD;
 
   private static final int MAGIC = 0x53454754;
   private static final int SUM = 28;
@@ -58,22 +58,22 @@ final class TombstoneLog {
 
   /** Receives the records found by {@link #read}. */
   @InterfaceAudience.Private
-  interface Visitor {
+  public interface Visitor {
     void visit(long nameHash, long sequence);
   }
 
   /** @param superblock of the device, whose id its records have */
-  TombstoneLog(Superblock superblock) {
+  public TombstoneLog(Superblock superblock) {
     this.superblock = superblock;
   }
 
   /** Returns whether the end of the log is known, so that records can be appended. */
-  boolean isOpen() {
+  public boolean isOpen() {
     return open;
   }
 
   /** Begins an empty log, on a device that was initialized anew. */
-  void begin() {
+  public void begin() {
     open = true;
   }
 
@@ -81,7 +81,7 @@ final class TombstoneLog {
    * Reads all tombstones, and determines the end of the log.
    * @throws IOException if the device fails; the log is empty then
    */
-  void read(SegmentDevice device, Visitor visitor) throws IOException {
+  public void read(SegmentDevice device, Visitor visitor) throws IOException {
     try {
       ByteBuffer bytes = ByteBuffer.allocate(SLOTS * RECORD);
       device.read(bytes, Superblock.LOG_START);
@@ -121,7 +121,7 @@ final class TombstoneLog {
    * @return the number of needed tombstones that were overwritten
    * @throws IOException if the device fails; none of them counts as written then
    */
-  int append(SegmentDevice device, List<Tombstone> tombstones, long oldestSequence)
+  public int append(SegmentDevice device, List<Tombstone> tombstones, long oldestSequence)
     throws IOException {
     int overwritten = 0;
     int done = 0;

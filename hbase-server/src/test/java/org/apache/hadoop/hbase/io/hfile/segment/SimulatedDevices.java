@@ -33,7 +33,7 @@ import java.util.Random;
  * of what was not synced as much as it likes, sector by sector. Devices fail, block and halt on
  * cue.
  */
-final class SimulatedDevices implements SegmentDevice.Opener {
+public final class SimulatedDevices implements SegmentDevice.Opener {
   private static final int SECTOR = 512;
 
   private final Map<String, Medium> media = new HashMap<>();
@@ -42,7 +42,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
   private boolean halted;
 
   /** What one device has. */
-  static final class Medium {
+  public static final class Medium {
     private byte[] bytes = new byte[0];
     private final List<Write> unsynced = new ArrayList<>();
     private boolean failsToOpen;
@@ -114,11 +114,11 @@ final class SimulatedDevices implements SegmentDevice.Opener {
       }
     }
 
-    synchronized void failReads(boolean fail) {
+    public synchronized void failReads(boolean fail) {
       failsReads = fail;
     }
 
-    synchronized void failWrites(boolean fail) {
+    public synchronized void failWrites(boolean fail) {
       failsWrites = fail;
     }
 
@@ -127,7 +127,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     }
 
     /** Has writes wait until it is set to false. */
-    synchronized void blockWrites(boolean block) {
+    public synchronized void blockWrites(boolean block) {
       blocksWrites = block;
       notifyAll();
     }
@@ -144,7 +144,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     }
 
     /** Has reads from a position on wait until it is set to {@link Long#MAX_VALUE}. */
-    synchronized void blockReadsFrom(long position) {
+    public synchronized void blockReadsFrom(long position) {
       blockedReads = position;
       notifyAll();
     }
@@ -162,7 +162,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
       }
     }
 
-    synchronized void flipBit(long bit) {
+    public synchronized void flipBit(long bit) {
       bytes[(int) (bit / Byte.SIZE)] ^= 1 << bit % Byte.SIZE;
     }
 
@@ -193,7 +193,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
     }
   }
 
-  synchronized Medium medium(String path) {
+  public synchronized Medium medium(String path) {
     return media.computeIfAbsent(path, p -> new Medium());
   }
 
@@ -211,7 +211,7 @@ final class SimulatedDevices implements SegmentDevice.Opener {
   }
 
   /** Returns what would be found if the process were killed now: all that was written. */
-  synchronized SimulatedDevices afterKill() {
+  public synchronized SimulatedDevices afterKill() {
     SimulatedDevices copy = new SimulatedDevices();
     media.forEach((path, medium) -> {
       synchronized (medium) {

@@ -37,8 +37,8 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
  * A store on simulated devices with a model of a directory. The content of a block follows from
  * its file and offset, so that it can be checked wherever it is found.
  */
-final class StoredBlocksFixture {
-  static final int SEGMENT = 64 * 1024;
+public final class StoredBlocksFixture {
+  public static final int SEGMENT = 64 * 1024;
   static final int SEGMENTS = 16;
   static final int BUFFERS = 5;
   static final String PATH = "first";
