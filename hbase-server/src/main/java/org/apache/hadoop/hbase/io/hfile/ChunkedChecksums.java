@@ -35,7 +35,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Stateless.
  */
 @InterfaceAudience.Private
-final class ChunkedChecksums {
+public final class ChunkedChecksums {
   private ChunkedChecksums() {
   }
 
@@ -43,7 +43,7 @@ final class ChunkedChecksums {
    * Returns whether {@link #verify} supports this checksum and Hadoop has no faster way for this
    * data.
    */
-  static boolean canVerify(DataChecksum checksum, ByteBuff data) {
+  public static boolean canVerify(DataChecksum checksum, ByteBuff data) {
     return canVerify(checksum.getChecksumType())
       && !(data instanceof SingleByteBuff && NativeCodeLoader.isNativeCodeLoaded());
   }
@@ -60,7 +60,7 @@ final class ChunkedChecksums {
    * @param checksums four bytes for each chunk, from its position
    * @return false if a checksum differs from the stored one, or is missing
    */
-  static boolean verify(DataChecksum checksum, ByteBuff data, ByteBuff checksums) {
+  public static boolean verify(DataChecksum checksum, ByteBuff data, ByteBuff checksums) {
     Checksum crc = checksum.getChecksumType() == DataChecksum.Type.CRC32
       ? new CRC32()
       : Crc32c.create();

@@ -37,7 +37,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * block that has {@link RowSamples}, a binary search skips to the last few. Thread-safe.
  */
 @InterfaceAudience.Private
-final class InBlockSeek {
+public final class InBlockSeek {
   /** Minimum size of a cell: lengths of key and value, length of the row. */
   private static final int MIN_CELL = Long.BYTES + Short.BYTES;
 
@@ -67,7 +67,7 @@ final class InBlockSeek {
    *         rows before it are smaller than that of the key; 0 if the first row is not smaller, or
    *         if it cannot be determined here
    */
-  static int bytesToLastSmallerRow(HFileBlock block, ByteBuff position, Cell key,
+  public static int bytesToLastSmallerRow(HFileBlock block, ByteBuff position, Cell key,
     HFile.Reader reader, ObjectIntPair<ByteBuffer> pair) {
     if (!(position instanceof SingleByteBuff) || !ordersRowsByBytes(reader.getComparator())) {
       return 0;

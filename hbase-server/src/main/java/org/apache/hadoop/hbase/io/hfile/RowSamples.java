@@ -26,7 +26,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * block. Immutable and thread-safe.
  */
 @InterfaceAudience.Private
-final class RowSamples {
+public final class RowSamples {
   /** The samples of a block whose cells cannot be read. */
   static final RowSamples NONE = new RowSamples(new int[0]);
 

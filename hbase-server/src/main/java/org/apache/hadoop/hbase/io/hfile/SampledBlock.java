@@ -24,7 +24,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Thread-safe.
  */
 @InterfaceAudience.Private
-interface SampledBlock {
+public interface SampledBlock {
 
   /** Returns null before the first seek in the block. */
   RowSamples rowSamples();
