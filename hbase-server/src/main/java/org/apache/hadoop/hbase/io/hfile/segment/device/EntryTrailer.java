@@ -19,7 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment.device;
 
 import java.nio.ByteBuffer;
 import java.util.zip.Checksum;
-import org.apache.hadoop.hbase.io.hfile.Crc32c;
+import org.apache.hadoop.hbase.io.hfile.block.Crc32c;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 

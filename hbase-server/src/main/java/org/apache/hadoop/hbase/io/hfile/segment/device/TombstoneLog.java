@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.zip.Checksum;
-import org.apache.hadoop.hbase.io.hfile.Crc32c;
+import org.apache.hadoop.hbase.io.hfile.block.Crc32c;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

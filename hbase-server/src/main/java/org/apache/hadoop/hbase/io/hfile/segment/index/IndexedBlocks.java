@@ -19,7 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment.index;
 
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
-import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
 import org.apache.yetus.audience.InterfaceAudience;
 

@@ -26,7 +26,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.Checksum;
-import org.apache.hadoop.hbase.io.hfile.Crc32c;
+import org.apache.hadoop.hbase.io.hfile.block.Crc32c;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Superblock;
 import org.apache.hadoop.hbase.io.hfile.segment.index.CompleteFile;

@@ -19,7 +19,7 @@ package org.apache.hadoop.hbase.io.hfile.segment.store;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import org.apache.hadoop.hbase.io.hfile.ByteRateLimiter;
+import org.apache.hadoop.hbase.io.hfile.load.ByteRateLimiter;
 import org.apache.hadoop.hbase.io.hfile.segment.index.SegmentDirectory;
 import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentBuffer.Outcome;
 import org.apache.yetus.audience.InterfaceAudience;

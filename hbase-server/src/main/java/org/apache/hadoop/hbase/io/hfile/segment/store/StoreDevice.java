@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import org.apache.hadoop.hbase.io.hfile.CircuitBreaker;
+import org.apache.hadoop.hbase.io.hfile.composite.CircuitBreaker;
 import org.apache.hadoop.hbase.io.hfile.segment.device.EntryTrailer;
 import org.apache.hadoop.hbase.io.hfile.segment.device.SegmentDevice;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Superblock;

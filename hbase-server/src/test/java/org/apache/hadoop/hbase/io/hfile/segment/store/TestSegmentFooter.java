@@ -29,7 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
-import org.apache.hadoop.hbase.io.hfile.Crc32c;
+import org.apache.hadoop.hbase.io.hfile.block.Crc32c;
 import org.apache.hadoop.hbase.io.hfile.segment.device.EntryTrailer;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
 import org.apache.hadoop.hbase.io.hfile.segment.device.SegmentDevice;

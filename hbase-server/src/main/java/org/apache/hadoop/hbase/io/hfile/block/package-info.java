@@ -15,20 +15,13 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.io.hfile;
-
-import org.apache.yetus.audience.InterfaceAudience;
-
 /**
- * A data block that stays in memory and keeps the {@link RowSamples} that its first seek makes.
- * Thread-safe.
+ * What the base's blocks are read with: {@link ChunkedChecksums} verifies the checksums of a block
+ * in place, and {@link InBlockSeek} skips its cells up to a row, with {@link RowSamples} if the
+ * block is in memory. Classes are thread-safe unless their Javadoc says otherwise. Feature:
+ * pooled-reads; guide: {@code docs/pooled-reads.md}.
  */
 @InterfaceAudience.Private
-public interface SampledBlock {
+package org.apache.hadoop.hbase.io.hfile.block;
 
-  /** Returns null before the first seek in the block. */
-  RowSamples rowSamples();
-
-  /** Two readers may make them at the same time; it does not matter whose stay. */
-  void setRowSamples(RowSamples samples);
-}
+import org.apache.yetus.audience.InterfaceAudience;

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.io.hfile;
+package org.apache.hadoop.hbase.io.hfile.composite;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.io.hfile;
+package org.apache.hadoop.hbase.io.hfile.load;
 
 import java.util.BitSet;
 import org.apache.yetus.audience.InterfaceAudience;
