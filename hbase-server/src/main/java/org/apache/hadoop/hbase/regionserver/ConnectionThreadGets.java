@@ -94,7 +94,9 @@ final class ConnectionThreadGets implements RequestInterceptor {
     }
     try {
       HRegion region = server.getRegion(ProtobufUtil.getRegionEncodedName(request.getRegion()));
-      return region == null ? null : region.pointGets.prepare(toGet(get, region), call);
+      return region == null
+        ? null
+        : RegionAccess.pointGets(region).prepare(toGet(get, region), call);
     } catch (IOException | RuntimeException e) {
       // Such as a get of an empty row. Thrown here, it would close the connection.
       LOG.trace("A handler is to answer the get", e);
@@ -104,7 +106,7 @@ final class ConnectionThreadGets implements RequestInterceptor {
 
   private static Get toGet(ClientProtos.Get proto, HRegion region) throws IOException {
     Get get = ProtobufUtil.toGet(proto);
-    region.prepareGet(get);
+    RegionAccess.prepareGet(region, get);
     return get;
   }
 }

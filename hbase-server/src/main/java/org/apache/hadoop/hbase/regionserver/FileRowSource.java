@@ -73,7 +73,7 @@ final class FileRowSource extends RowSource {
     this.query = query;
     this.readPoint = readPoint;
     this.blockSizes = blockSizes;
-    file.increaseRefCount();
+    RegionAccess.retain(file);
   }
 
   /**
@@ -110,7 +110,7 @@ final class FileRowSource extends RowSource {
 
   /** Returns whether times and keys of the file allow the row. Reads no block. */
   boolean mayHaveRow() {
-    return reader.passesTimerangeFilter(query.timeRange(), query.oldestUnexpired())
+    return RegionAccess.passesTimeRange(reader, query.timeRange(), query.oldestUnexpired())
       && isInKeyRange();
   }
 
@@ -140,15 +140,15 @@ final class FileRowSource extends RowSource {
     }
     boolean bulkLoaded = reader.isBulkLoaded();
     checksReadPoint = bulkLoaded || reader.getHFileReader().hasMVCCInfo();
-    setsSequenceId = bulkLoaded && !reader.isSkipResetSeqId();
+    setsSequenceId = bulkLoaded && !RegionAccess.keepsSequenceIds(reader);
     scanner = reader.getScanner(get.getCacheBlocks(), true, false);
     return true;
   }
 
   private boolean passesBloomFilter() {
     return reader.getBloomFilterType() == BloomType.ROW
-      ? reader.passesGeneralRowBloomFilter(row(), 0, row().length)
-      : reader.passesBloomFilter(new Scan(get), query.columns());
+      ? RegionAccess.passesRowBloomFilter(reader, row())
+      : RegionAccess.passesBloomFilter(reader, new Scan(get), query.columns());
   }
 
   @Override
@@ -165,7 +165,7 @@ final class FileRowSource extends RowSource {
     } else if (cell() == null || comparator().compare(cell(), key) >= 0) {
       return;
     } else {
-      has = StoreFileScanner.reseekAtOrAfter(scanner, key);
+      has = RegionAccess.reseek(scanner, key);
     }
     settle(has);
   }
@@ -205,7 +205,7 @@ final class FileRowSource extends RowSource {
         scanner.close();
       }
     } finally {
-      file.decreaseRefCount();
+      RegionAccess.release(file);
     }
   }
 }

@@ -161,7 +161,7 @@ class MutationGroup extends CommitGroup {
 
   /** Appends, syncs and inserts the mutations of a part. */
   OperationStatus[] batchMutate(HRegion region, Mutation[] mutations) throws IOException {
-    return region.batchMutate(new GroupBatchOperation(region, mutations));
+    return GroupBatchOperation.write(region, mutations);
   }
 
   @Override

@@ -64,7 +64,7 @@ final class PointGet implements Closeable, IntConsumer {
   private static final Comparator<RowSource> NEWEST_FIRST =
     Comparator.comparingLong(RowSource::maxTimestamp).reversed();
   private static final Comparator<RowSource> OLDEST_FIRST = Comparator
-    .comparing(source -> ((FileRowSource) source).file(), StoreFileComparators.SEQ_ID);
+    .comparing(source -> ((FileRowSource) source).file(), RegionAccess.fileOrder());
   /** Number of times to list the segments of a memstore that changes meanwhile. */
   private static final int MAX_ATTEMPTS = 50_000;
   /** Between two attempts: the thread that closes a segment updates the list after that. */
@@ -108,7 +108,7 @@ final class PointGet implements Closeable, IntConsumer {
    */
   static boolean supports(HStore store) {
     ScanInfo info = store.getScanInfo();
-    Class<?> memstore = store.memstore.getClass();
+    Class<?> memstore = RegionAccess.memStore(store).getClass();
     return store.getClass() == HStore.class
       && (memstore == DefaultMemStore.class || memstore == CompactingMemStore.class)
       && info.getMinVersions() == 0 && !info.isNewVersionBehavior();
@@ -194,11 +194,12 @@ final class PointGet implements Closeable, IntConsumer {
    */
   static PointGet tryRead(HRegion region, Get query, RpcCall call, List<Cell> results)
     throws IOException {
-    if (region.closing.get() || !tryLock(region.lock)) {
+    ReadWriteLock lock = RegionAccess.lock(region);
+    if (region.isClosing() || !tryLock(lock)) {
       throw new WouldWaitException();
     }
     try {
-      if (region.closed.get() || !region.writestate.readsEnabled) {
+      if (region.isClosed() || !RegionAccess.isReadsEnabled(region)) {
         return null;
       }
       PointGet get = new PointGet(region, query, call, true);
@@ -214,7 +215,7 @@ final class PointGet implements Closeable, IntConsumer {
         }
       }
     } finally {
-      region.lock.readLock().unlock();
+      lock.readLock().unlock();
     }
   }
 
@@ -223,14 +224,15 @@ final class PointGet implements Closeable, IntConsumer {
    * {@link #countRead}.
    */
   static boolean tryCached(HRegion region, Get query, RegionRows rows, List<Cell> results) {
-    if (region.closing.get() || !tryLock(region.lock)) {
+    ReadWriteLock lock = RegionAccess.lock(region);
+    if (region.isClosing() || !tryLock(lock)) {
       return false;
     }
     try {
-      return !region.closed.get() && region.writestate.readsEnabled
+      return !region.isClosed() && RegionAccess.isReadsEnabled(region)
         && rows.get(query, false, results);
     } finally {
-      region.lock.readLock().unlock();
+      lock.readLock().unlock();
     }
   }
 
@@ -241,16 +243,16 @@ final class PointGet implements Closeable, IntConsumer {
 
   private void registerReadPoint(long requested) {
     if (!tries) {
-      region.smallestReadPointCalcLock.lock(ReadPointCalculationLock.LockType.RECORDING_LOCK);
-    } else if (!region.smallestReadPointCalcLock.tryLock()) {
+      RegionAccess.lockReadPoints(region);
+    } else if (!RegionAccess.tryLockReadPoints(region)) {
       throw new WouldWaitException();
     }
     try {
       readPoint =
         requested == CURRENT ? region.getReadPoint(get.getIsolationLevel()) : requested;
-      region.scannerReadPoints.put(this, readPoint);
+      RegionAccess.readPoints(region).put(this, readPoint);
     } finally {
-      region.smallestReadPointCalcLock.unlock(ReadPointCalculationLock.LockType.RECORDING_LOCK);
+      RegionAccess.unlockReadPoints(region);
     }
   }
 
@@ -266,7 +268,7 @@ final class PointGet implements Closeable, IntConsumer {
   private void readFamilies(List<Cell> results) throws IOException {
     boolean any = false;
     for (Map.Entry<byte[], NavigableSet<byte[]>> family : get.getFamilyMap().entrySet()) {
-      region.checkInterrupt();
+      RegionAccess.checkInterrupt(region);
       any |= readFamily(family.getKey(), family.getValue(), results);
     }
     filtered = any && results.isEmpty();
@@ -288,10 +290,10 @@ final class PointGet implements Closeable, IntConsumer {
       call.incrementBlockBytesScanned(blockBytes);
     }
     for (int i = 0; i < found.size(); i++) {
-      found.get(i).updateMetricsStore(onlyFromMemory.get(i));
+      RegionAccess.countRead(found.get(i), onlyFromMemory.get(i));
     }
     if (filtered) {
-      region.filteredReadRequestsCount.increment();
+      RegionAccess.countFiltered(region);
     }
     countRead(region);
   }
@@ -354,7 +356,7 @@ final class PointGet implements Closeable, IntConsumer {
     return new RowQuery(columns, timeRange == null ? get.getTimeRange() : timeRange,
       Math.min(get.getMaxVersions(), info.getMaxVersions()),
       info.getKeepDeletedCells() != KeepDeletedCells.FALSE, now - info.getTtl(), now,
-      info.getTableMaxRowSize());
+      RegionAccess.maxRowSize(info));
   }
 
   /**
@@ -364,24 +366,25 @@ final class PointGet implements Closeable, IntConsumer {
   private int hold(HStore store, RowQuery query) throws IOException {
     byte[] row = get.getRow();
     boolean latest = get.getTimeRange().getMax() == HConstants.LATEST_TIMESTAMP;
-    lock(store.storeEngine);
+    StoreEngine<?, ?, ?, ?> engine = store.getStoreEngine();
+    lock(engine);
     try {
-      holdSegments((AbstractMemStore) store.memstore, query);
+      holdSegments(store, query);
       int firstFile = sources.size();
-      for (HStoreFile file : store.storeEngine.getStoreFileManager().getFilesForScan(row, true, row,
-        true, latest)) {
+      for (HStoreFile file : engine.getStoreFileManager().getFilesForScan(row, true, row, true,
+        latest)) {
         add(new FileRowSource(file, store.getComparator(), get, query, readPoint, this));
       }
       return firstFile;
     } finally {
-      store.storeEngine.readUnlock();
+      engine.readUnlock();
     }
   }
 
   private void lock(StoreEngine<?, ?, ?, ?> engine) {
     if (!tries) {
       engine.readLock();
-    } else if (!tryLock(engine.getLock())) {
+    } else if (!tryLock(RegionAccess.lock(engine))) {
       throw new WouldWaitException();
     }
   }
@@ -404,13 +407,14 @@ final class PointGet implements Closeable, IntConsumer {
     return blockBytes;
   }
 
-  private void holdSegments(AbstractMemStore memstore, RowQuery query) throws IOException {
+  private void holdSegments(HStore store, RowQuery query) throws IOException {
+    AbstractMemStore memstore = (AbstractMemStore) RegionAccess.memStore(store);
     int first = sources.size();
     for (int attempt = 1;; attempt++) {
       try {
-        for (Segment segment : memstore.getSegments()) {
+        for (Segment segment : RegionAccess.segments(memstore)) {
           if (segment.shouldSeek(query.timeRange(), query.oldestUnexpired())) {
-            add(new SegmentRowSource(get.getRow(), segment, readPoint));
+            add(new SegmentRowSource(get.getRow(), segment, store.getComparator(), readPoint));
           }
         }
         return;
@@ -466,7 +470,7 @@ final class PointGet implements Closeable, IntConsumer {
     try {
       closeFrom(0);
     } finally {
-      region.scannerReadPoints.remove(this);
+      RegionAccess.readPoints(region).remove(this);
     }
   }
 

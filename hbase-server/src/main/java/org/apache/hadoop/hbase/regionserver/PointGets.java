@@ -94,8 +94,8 @@ final class PointGets {
     Closeable held = PreparedRow.take(region, results);
     if (held == null) {
       RegionRows cached = rowsFor(get);
-      if (cached == null && region.cachedRows.isEnabled()) {
-        region.cachedRows.countBypassed();
+      if (cached == null && RegionAccess.cachedRows(region).isEnabled()) {
+        RegionAccess.cachedRows(region).countBypassed();
       }
       held = readTraced(get, cached, results);
     }
@@ -135,10 +135,10 @@ final class PointGets {
   }
 
   /** Returns the bytes of the blocks that were read for what {@link #readForWrite} returned. */
-  static long blockBytes(Closeable held) {
+  long blockBytes(Closeable held) {
     return held instanceof PointGet
       ? ((PointGet) held).blockBytes()
-      : ((RegionScannerImpl) held).getContext().getBlockSizeProgress();
+      : RegionAccess.blockBytes((RegionScannerImpl) held);
   }
 
   /**
@@ -212,7 +212,7 @@ final class PointGets {
   private Closeable readTraced(Get get, RegionRows cached, List<Cell> results)
     throws IOException {
     int before = results.size();
-    Span span = region.createRegionSpan("Region.pointGet");
+    Span span = RegionAccess.createSpan(region, "Region.pointGet");
     try {
       return span.isRecording()
         ? TraceUtil.trace(() -> read(get, cached, results), () -> span)
@@ -232,7 +232,7 @@ final class PointGets {
 
   /** Returns the cached rows if they may serve a get that needs no scanner, null if not. */
   private RegionRows rowsFor(Get get) {
-    RegionRows rows = region.cachedRows;
+    RegionRows rows = RegionAccess.cachedRows(region);
     if (!rows.isEnabled() || !rows.serves(get)) {
       return null;
     }
@@ -253,7 +253,7 @@ final class PointGets {
     }
     return next(nonce == HConstants.NO_NONCE
       ? region.getScanner(scan)
-      : region.getScanner(scan, null, nonceGroup, nonce), results);
+      : RegionAccess.getScanner(region, scan, nonceGroup, nonce), results);
   }
 
   private static Closeable next(RegionScanner scanner, List<Cell> results) throws IOException {

@@ -55,7 +55,7 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFacto
  * file that is bulk loaded takes over what is hot in the region.
  * <p>
  * The name begins with a dot and is that of a file, so that nothing takes it for a column family.
- * No method throws.
+ * No method throws. In this package, since {@code io.hfile.load} uses no class of the server.
  */
 @InterfaceAudience.Private
 final class RegionHotBlocks {

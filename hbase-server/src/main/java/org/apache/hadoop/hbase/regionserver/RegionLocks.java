@@ -26,7 +26,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The locks of a region that a thread holds for a group of writes. The base takes them once more,
- * which then never waits. For one thread.
+ * which then never waits. For one thread. Not in {@code regionserver.write}, since the base's locks
+ * of rows are package-private.
  */
 @InterfaceAudience.Private
 public class RegionLocks implements AutoCloseable {

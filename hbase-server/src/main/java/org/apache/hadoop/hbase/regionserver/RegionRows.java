@@ -73,9 +73,10 @@ final class RegionRows {
   /**
    * Opens the cache. Called when the region is opened, before it serves clients. A master makes
    * regions that it does not open, for which there is to be no cache.
+   * @param server null if there is none, in tests
    */
-  void open() {
-    cache = isCached(region, settings) ? cache(region, settings, conf) : null;
+  void open(RegionServerServices server) {
+    cache = isCached(region, settings) ? cache(region, settings, conf, server) : null;
     rows = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
     host = region.getCoprocessorHost();
     coprocessors = HookOverrides.loaded(host);
@@ -95,7 +96,7 @@ final class RegionRows {
 
   /** Returns null if there is no memory for the cache: the server works without. */
   private static synchronized RowCache cache(HRegion region, RowCacheSettings settings,
-    Configuration conf) {
+    Configuration conf, RegionServerServices server) {
     LendingTier tier = settings.l1Share() > 0 ? lendingTier(region) : null;
     if (processCache == null && !lacksMemory) {
       try {
@@ -113,7 +114,7 @@ final class RegionRows {
     if (
       processCache != null && tier != null && processCache.borrowFrom(tier, settings.l1Share())
     ) {
-      RowMemoryChore.schedule(region.getRegionServerServices(), processCache);
+      RowMemoryChore.schedule(server, processCache);
     }
     return processCache;
   }

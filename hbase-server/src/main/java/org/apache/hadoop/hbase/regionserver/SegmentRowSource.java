@@ -19,6 +19,7 @@ package org.apache.hadoop.hbase.regionserver;
 
 import java.util.Iterator;
 import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellComparator;
 import org.apache.hadoop.hbase.regionserver.read.RowSource;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -38,8 +39,8 @@ final class SegmentRowSource extends RowSource {
   private boolean closed;
 
   /** Retains the segment. */
-  SegmentRowSource(byte[] row, Segment segment, long readPoint) {
-    super(row, segment.getComparator());
+  SegmentRowSource(byte[] row, Segment segment, CellComparator comparator, long readPoint) {
+    super(row, comparator);
     this.segment = segment;
     this.readPoint = readPoint;
     segment.incScannerCount();
@@ -82,7 +83,7 @@ final class SegmentRowSource extends RowSource {
         next();
       }
     }
-    cells = segment.getCellSet().tailSet(key).iterator();
+    cells = RegionAccess.cells(segment).tailSet(key).iterator();
     next();
   }
 

@@ -199,7 +199,7 @@ public class TestMutationGroupInterleavings {
     }
 
     @Override
-    boolean enter() {
+    public boolean enter() {
       threads.point();
       if (!entered && !of.exclusive && !of.closed) {
         entered = true;
@@ -209,7 +209,7 @@ public class TestMutationGroupInterleavings {
     }
 
     @Override
-    boolean tryShare(List<byte[]> all) {
+    public boolean tryShare(List<byte[]> all) {
       return true;
     }
 
