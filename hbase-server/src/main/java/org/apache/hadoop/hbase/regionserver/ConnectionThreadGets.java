@@ -44,7 +44,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.GetRequest
  * checks, quotas, metrics and response. Thread-safe.
  */
 @InterfaceAudience.Private
-final class ConnectionThreadGets implements RequestInterceptor {
+public final class ConnectionThreadGets implements RequestInterceptor {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionThreadGets.class);
 
   private final HRegionServer server;
@@ -56,7 +56,8 @@ final class ConnectionThreadGets implements RequestInterceptor {
   }
 
   /** Intercepts the gets of a server if that is configured. */
-  static void intercept(RpcServerInterface rpcServer, HRegionServer server, Configuration conf) {
+  public static void intercept(RpcServerInterface rpcServer, HRegionServer server,
+    Configuration conf) {
     int maxInRow = PointGetSettings.of(conf).maxOnConnectionThread();
     if (maxInRow > 0) {
       RequestInterceptors.of(rpcServer).add(new ConnectionThreadGets(server, maxInRow));

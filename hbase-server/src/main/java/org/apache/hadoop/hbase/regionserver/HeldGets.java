@@ -31,12 +31,12 @@ import org.slf4j.LoggerFactory;
  * several threads.
  */
 @InterfaceAudience.Private
-final class HeldGets implements RpcCallback {
+public final class HeldGets implements RpcCallback {
   private static final Logger LOG = LoggerFactory.getLogger(HeldGets.class);
 
   private final List<Closeable> gets = new ArrayList<>();
 
-  synchronized void add(Closeable get) {
+  public synchronized void add(Closeable get) {
     gets.add(get);
   }
 

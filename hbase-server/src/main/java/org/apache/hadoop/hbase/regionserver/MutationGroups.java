@@ -131,7 +131,7 @@ public final class MutationGroups implements RequestInterceptor {
   private volatile int maxCells;
 
   /** @throws IllegalArgumentException naming the key, its value and what to do */
-  MutationGroups(Configuration conf, HRegionServer server) {
+  public MutationGroups(Configuration conf, HRegionServer server) {
     this.server = server;
     shares = Math.max(1, Runtime.getRuntime().availableProcessors() / CPUS_PER_SHARE);
     int handlers = conf.getInt(HConstants.REGION_SERVER_HANDLER_COUNT,
@@ -156,7 +156,7 @@ public final class MutationGroups implements RequestInterceptor {
   }
 
   /** Applies a changed configuration, or keeps the former one if a value is invalid. */
-  void onConfigurationChange(Configuration conf) {
+  public void onConfigurationChange(Configuration conf) {
     try {
       configure(conf);
     } catch (IllegalArgumentException e) {
@@ -170,7 +170,7 @@ public final class MutationGroups implements RequestInterceptor {
   }
 
   /** Writes a put or delete, in the group of the calling committer or alone. */
-  void write(HRegion region, Mutation mutation) throws IOException {
+  public void write(HRegion region, Mutation mutation) throws IOException {
     CommitGroup group = Committer.group();
     if (group != null) {
       permit(region, mutation);
@@ -189,8 +189,8 @@ public final class MutationGroups implements RequestInterceptor {
    * @return as {@link HRegion#batchMutate(Mutation[], boolean, long, long)}
    * @throws IOException as that does
    */
-  OperationStatus[] write(HRegion region, Mutation[] mutations, boolean atomic, long nonceGroup,
-    long nonce) throws IOException {
+  public OperationStatus[] write(HRegion region, Mutation[] mutations, boolean atomic,
+    long nonceGroup, long nonce) throws IOException {
     CommitGroup group = Committer.group();
     if (group == null) {
       return region.batchMutate(mutations, atomic, nonceGroup, nonce);
@@ -404,11 +404,11 @@ public final class MutationGroups implements RequestInterceptor {
   }
 
   /** Returns how many writes wait for a committer. */
-  int waiting() {
+  public int waiting() {
     return commits.waiting();
   }
 
-  void stop() {
+  public void stop() {
     commits.stop();
   }
 }

@@ -59,7 +59,7 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
  * {@link #close()}, which the call does when its response is encoded. Not thread-safe.
  */
 @InterfaceAudience.Private
-final class PointGet implements Closeable, IntConsumer {
+public final class PointGet implements Closeable, IntConsumer {
 
   private static final Comparator<RowSource> NEWEST_FIRST =
     Comparator.comparingLong(RowSource::maxTimestamp).reversed();
@@ -119,7 +119,7 @@ final class PointGet implements Closeable, IntConsumer {
    * @throws IOException if a file cannot be read, or the region or the call has ended; nothing is
    *                     held then
    */
-  static PointGet read(HRegion region, Get query, List<Cell> results) throws IOException {
+  public static PointGet read(HRegion region, Get query, List<Cell> results) throws IOException {
     return read(region, query, CURRENT, results);
   }
 
@@ -156,8 +156,8 @@ final class PointGet implements Closeable, IntConsumer {
   }
 
   /** Reads a row at an earlier read point of the region, for tests. */
-  static PointGet read(HRegion region, Get query, long requestedReadPoint, List<Cell> results)
-    throws IOException {
+  public static PointGet read(HRegion region, Get query, long requestedReadPoint,
+    List<Cell> results) throws IOException {
     RpcCall call = RpcServer.getCurrentCall().orElse(null);
     region.startRegionOperation(Operation.SCAN);
     try {
@@ -192,7 +192,7 @@ final class PointGet implements Closeable, IntConsumer {
    * @return null if the region does not serve reads now
    * @throws WouldWaitException if it would wait; nothing is held then
    */
-  static PointGet tryRead(HRegion region, Get query, RpcCall call, List<Cell> results)
+  public static PointGet tryRead(HRegion region, Get query, RpcCall call, List<Cell> results)
     throws IOException {
     ReadWriteLock lock = RegionAccess.lock(region);
     if (region.isClosing() || !tryLock(lock)) {
@@ -223,7 +223,7 @@ final class PointGet implements Closeable, IntConsumer {
    * Adds the cells of a row if they are cached, without waiting for a lock. Counts nothing before
    * {@link #countRead}.
    */
-  static boolean tryCached(HRegion region, Get query, RegionRows rows, List<Cell> results) {
+  public static boolean tryCached(HRegion region, Get query, RegionRows rows, List<Cell> results) {
     ReadWriteLock lock = RegionAccess.lock(region);
     if (region.isClosing() || !tryLock(lock)) {
       return false;

@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  * of a scanner, else with a scanner, counted by reason. Thread-safe.
  */
 @InterfaceAudience.Private
-final class PointGets {
+public final class PointGets {
   private static final Logger LOG = LoggerFactory.getLogger(PointGets.class);
 
   /**
@@ -77,7 +77,7 @@ final class PointGets {
   private final PointGetMetrics metrics;
   private final PreparationChance chance = new PreparationChance();
 
-  PointGets(HRegion region, Configuration conf) {
+  public PointGets(HRegion region, Configuration conf) {
     this.region = region;
     this.metrics = PointGetSettings.of(conf).isEnabled() ? Metrics.INSTANCE : null;
   }
@@ -87,7 +87,8 @@ final class PointGets {
    * @return what the cells are held by, to be closed when they are no longer used
    * @throws IOException if they cannot be read; nothing is held then
    */
-  Closeable read(Get get, List<Cell> results, long nonceGroup, long nonce) throws IOException {
+  public Closeable read(Get get, List<Cell> results, long nonceGroup, long nonce)
+    throws IOException {
     if (!needsNoScanner(get, nonce)) {
       return scan(get, results, nonceGroup, nonce);
     }
@@ -110,7 +111,7 @@ final class PointGets {
    * Reads like {@link #read}, for a write that depends on the row. Cached rows are neither looked
    * up nor filled, since the caller holds the lock of the row.
    */
-  Closeable readForWrite(Get get, List<Cell> results) throws IOException {
+  public Closeable readForWrite(Get get, List<Cell> results) throws IOException {
     if (!needsNoScanner(get, HConstants.NO_NONCE)) {
       return next(region.getScanner(new Scan(get)), results);
     }
@@ -135,7 +136,7 @@ final class PointGets {
   }
 
   /** Returns the bytes of the blocks that were read for what {@link #readForWrite} returned. */
-  long blockBytes(Closeable held) {
+  public long blockBytes(Closeable held) {
     return held instanceof PointGet
       ? ((PointGet) held).blockBytes()
       : RegionAccess.blockBytes((RegionScannerImpl) held);
@@ -145,7 +146,7 @@ final class PointGets {
    * Reads the row of a get whose call is not yet run, without waiting.
    * @return null if that is not possible, or has rarely been of late
    */
-  PreparedRow prepare(Get get, RpcCall call) {
+  public PreparedRow prepare(Get get, RpcCall call) {
     if (
       metrics == null || reason(get, HConstants.NO_NONCE) != null
         || PREPARED.any(region.getCoprocessorHost(), null)

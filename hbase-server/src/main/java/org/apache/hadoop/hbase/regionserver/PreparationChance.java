@@ -26,7 +26,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * changes. May be used by several threads; an update that is lost to another does not matter.
  */
 @InterfaceAudience.Private
-final class PreparationChance {
+public final class PreparationChance {
   private static final int ALL = 1 << 12;
   private static final int WORTH_IT = ALL / 2;
   /** A try weighs as much as one in this power of two of the recent ones. */
@@ -36,11 +36,11 @@ final class PreparationChance {
   private volatile int successes = ALL;
   private int skipped;
 
-  boolean isWorthATry() {
+  public boolean isWorthATry() {
     return successes >= WORTH_IT || ++skipped % RARELY == 0;
   }
 
-  void tried(boolean success) {
+  public void tried(boolean success) {
     int recent = successes;
     successes = recent + ((success ? ALL - recent : -recent) >> WEIGHT_BITS);
   }

@@ -29,7 +29,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * reading. Counts as read when it is taken. Used by one thread.
  */
 @InterfaceAudience.Private
-final class PreparedRow implements Closeable {
+public final class PreparedRow implements Closeable {
   private static final ThreadLocal<PreparedRow> CURRENT = new ThreadLocal<>();
   /** Whether any thread has prepared a row: other servers look at no thread's. */
   private static volatile boolean used;
@@ -52,7 +52,7 @@ final class PreparedRow implements Closeable {
   }
 
   /** Lets the next get of this thread in the region take the row. */
-  static void offer(PreparedRow row) {
+  public static void offer(PreparedRow row) {
     used = true;
     CURRENT.set(row);
   }
@@ -61,7 +61,7 @@ final class PreparedRow implements Closeable {
    * Adds the cells of the row that is offered to this thread.
    * @return what holds them, to be closed by the caller; null if there is none
    */
-  static Closeable take(HRegion region, List<Cell> results) {
+  public static Closeable take(HRegion region, List<Cell> results) {
     PreparedRow row = used ? CURRENT.get() : null;
     if (row == null || row.taken || row.region != region) {
       return null;

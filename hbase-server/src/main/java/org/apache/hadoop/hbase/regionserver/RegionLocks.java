@@ -55,7 +55,7 @@ public class RegionLocks implements AutoCloseable {
    * Locks the region for updates, once: until {@link #close} it is not closed or bulk loaded, and
    * no flush begins. Returns false if that would have to wait.
    */
-  boolean enter() {
+  public boolean enter() {
     if (!tried) {
       tried = true;
       updates = enter(0) && tryLock(region.updatesLock.readLock(), 0);
@@ -81,7 +81,7 @@ public class RegionLocks implements AutoCloseable {
   }
 
   /** Locks all rows as puts and deletes do, or none of them if that would have to wait. */
-  boolean tryShare(List<byte[]> all) {
+  public boolean tryShare(List<byte[]> all) {
     int before = rows.size();
     for (byte[] row : all) {
       if (!tryRow(row, true, 0)) {

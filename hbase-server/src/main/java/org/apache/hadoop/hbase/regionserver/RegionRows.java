@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  * that the region cannot move and be written elsewhere meanwhile. Thread-safe.
  */
 @InterfaceAudience.Private
-final class RegionRows {
+public final class RegionRows {
   private static final Logger LOG = LoggerFactory.getLogger(RegionRows.class);
 
   /** The cache of the process, made when the first region with cached rows is opened. */
@@ -64,7 +64,7 @@ final class RegionRows {
   private volatile Object coprocessors;
   private volatile RegionCoprocessorHost host;
 
-  RegionRows(HRegion region, Configuration conf) {
+  public RegionRows(HRegion region, Configuration conf) {
     this.region = region;
     this.conf = conf;
     this.settings = RowCacheSettings.of(conf);
@@ -75,7 +75,7 @@ final class RegionRows {
    * regions that it does not open, for which there is to be no cache.
    * @param server null if there is none, in tests
    */
-  void open(RegionServerServices server) {
+  public void open(RegionServerServices server) {
     cache = isCached(region, settings) ? cache(region, settings, conf, server) : null;
     rows = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
     host = region.getCoprocessorHost();
@@ -90,7 +90,7 @@ final class RegionRows {
   }
 
   /** Returns whether rows of the region are cached. */
-  boolean isEnabled() {
+  public boolean isEnabled() {
     return rows != null;
   }
 
@@ -127,13 +127,13 @@ final class RegionRows {
   }
 
   /** Forgets the cache of the process, for tests with another. */
-  static synchronized void forgetCache() {
+  public static synchronized void forgetCache() {
     processCache = null;
     lacksMemory = false;
   }
 
   /** Returns whether the process has memory of a cache, for tests. */
-  static synchronized boolean isAllocated() {
+  public static synchronized boolean isAllocated() {
     return processCache != null;
   }
 
@@ -168,7 +168,7 @@ final class RegionRows {
    * Adds the cells of a get if they are cached.
    * @param waits whether to wait for another lookup
    */
-  boolean get(Get get, boolean waits, List<Cell> results) {
+  public boolean get(Get get, boolean waits, List<Cell> results) {
     return cache.get(rows, get, EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
@@ -214,7 +214,7 @@ final class RegionRows {
   }
 
   /** Notes a write, before its cells are inserted into a memstore. Does not throw. */
-  void write(List<Cell> cells) {
+  public void write(List<Cell> cells) {
     if (rows == null) {
       return;
     }
@@ -229,7 +229,7 @@ final class RegionRows {
   }
 
   /** Notes the write of a cell, before it is inserted into a memstore. Does not throw. */
-  void write(Cell cell) {
+  public void write(Cell cell) {
     if (rows == null) {
       return;
     }
@@ -239,7 +239,7 @@ final class RegionRows {
   }
 
   /** Notes that this thread has compacted files, under the write lock of their store. */
-  void filesCompacted() {
+  public void filesCompacted() {
     // Once a marker is dropped, a write with an earlier timestamp that it hid is visible again.
     if (DroppedMarkers.getAndClear()) {
       filesChanged();
@@ -250,7 +250,7 @@ final class RegionRows {
    * Notes that a store has read the list of its files again, which only a coprocessor requests of a
    * region with cached rows. To be called after that: gets that begin later find none of them.
    */
-  void filesRefreshed() {
+  public void filesRefreshed() {
     filesChanged();
   }
 
@@ -258,7 +258,7 @@ final class RegionRows {
    * Notes that files of the region were changed in a way that may change what is read: to be called
    * under the write lock of the store, after the change.
    */
-  void filesChanged() {
+  public void filesChanged() {
     if (rows == null) {
       return;
     }
@@ -275,14 +275,14 @@ final class RegionRows {
    * Removes the region from the cache. Called once the region is closed and no lookup holds its
    * lock.
    */
-  void close() {
+  public void close() {
     if (rows != null) {
       cache.close(rows);
     }
   }
 
   /** Has none of the rows be found again, until they are read anew. */
-  void clear() {
+  public void clear() {
     if (rows != null) {
       filesChanged();
     }

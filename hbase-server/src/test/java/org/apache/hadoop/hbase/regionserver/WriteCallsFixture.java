@@ -359,7 +359,7 @@ public abstract class WriteCallsFixture {
    * Returns a call without a connection, whose response goes to {@code answer}.
    * @param param null if nothing reads the request
    */
-  static RpcCall call(Message param, int priority, long deadline,
+  public static RpcCall call(Message param, int priority, long deadline,
     BiConsumer<Message, Throwable> answer) {
     return Mockito.mock(RpcCall.class, Mockito.withSettings().stubOnly().defaultAnswer(method -> {
       switch (method.getMethod().getName()) {
