@@ -69,7 +69,8 @@ public class TestPackages {
         "io.hfile.segment.device", "io.hfile.segment.index", "io.hfile.segment.recovery",
         "io.hfile.segment.store", "metrics")),
     Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.load", "metrics")),
-    Map.entry("regionserver.read", Set.of("conf", "io.hfile", "io.hfile.composite", "metrics")),
+    Map.entry("regionserver.read",
+      Set.of("conf", "coprocessor", "io.hfile", "io.hfile.composite", "ipc", "metrics")),
     Map.entry("regionserver.wal", Set.of("conf", "metrics")),
     Map.entry("regionserver.write", Set.of("conf", "coprocessor", "ipc")));
 
@@ -80,9 +81,9 @@ public class TestPackages {
   /** Builds the tiers, which implement the package's interfaces. */
   private static final String FACTORY = "io.hfile.composite.CompositeBucketCacheFactory";
 
-  /** Are where the locks and batches of a region can be accessed. */
-  private static final Set<String> ACCESS =
-    Set.of("regionserver.IncrementBatch", "regionserver.RegionLocks");
+  /** Are where package-private members of a region can be accessed. */
+  private static final Set<String> ACCESS = Set.of("regionserver.GroupBatchOperation",
+    "regionserver.IncrementBatch", "regionserver.RegionAccess", "regionserver.RegionLocks");
 
   private static final Pattern NAME =
     Pattern.compile("\\borg\\.apache\\.hadoop\\.hbase\\.((?:[a-z]\\w*\\.)+)([A-Z]\\w*)");
@@ -126,7 +127,7 @@ public class TestPackages {
       boolean listed = to.equals(from) || TOP.contains(from) || !added.contains(used)
         || USES.getOrDefault(from, Set.of()).contains(to)
         || user.equals(FACTORY) && to.equals("io.hfile.bucket")
-        || from.equals("regionserver.write") && ACCESS.contains(used);
+        || from.startsWith("regionserver.") && ACCESS.contains(used);
       if (!listed || server && isBelowTheServer(from) && !ofTheBase) {
         violations.add(user + " uses " + used);
       }

@@ -44,6 +44,7 @@ import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
+import org.apache.hadoop.hbase.regionserver.read.RegionRows;
 import org.apache.hadoop.hbase.regionserver.read.RowCacheSettings;
 import org.apache.hadoop.hbase.security.access.AccessChecker;
 import org.apache.hadoop.hbase.security.access.AccessController;

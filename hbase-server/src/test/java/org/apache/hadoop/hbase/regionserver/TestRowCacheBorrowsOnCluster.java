@@ -27,6 +27,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
+import org.apache.hadoop.hbase.regionserver.read.RegionRows;
 import org.apache.hadoop.hbase.regionserver.read.RowCacheSettings;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;

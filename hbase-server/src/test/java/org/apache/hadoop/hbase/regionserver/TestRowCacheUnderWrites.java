@@ -55,6 +55,7 @@ import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
+import org.apache.hadoop.hbase.regionserver.read.RegionRows;
 import org.apache.hadoop.hbase.regionserver.read.RowCacheSettings;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;

@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.write;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -29,10 +29,11 @@ import org.apache.hadoop.hbase.RegionTooBusyException;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
-import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
-import org.apache.hadoop.hbase.regionserver.write.GroupAppend;
-import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
-import org.apache.hadoop.hbase.regionserver.write.WriteCall;
+import org.apache.hadoop.hbase.regionserver.GroupBatchOperation;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.MetricsRegion;
+import org.apache.hadoop.hbase.regionserver.OperationStatus;
+import org.apache.hadoop.hbase.regionserver.RegionLocks;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

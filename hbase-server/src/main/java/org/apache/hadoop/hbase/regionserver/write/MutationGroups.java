@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.write;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,15 +34,13 @@ import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.ipc.RequestInterceptor;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.OperationStatus;
+import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
+import org.apache.hadoop.hbase.regionserver.RegionLocks;
 import org.apache.hadoop.hbase.regionserver.throttle.StoreHotnessProtector;
-import org.apache.hadoop.hbase.regionserver.write.CommitGroup;
-import org.apache.hadoop.hbase.regionserver.write.Commits;
-import org.apache.hadoop.hbase.regionserver.write.Committer;
-import org.apache.hadoop.hbase.regionserver.write.GroupMetrics;
-import org.apache.hadoop.hbase.regionserver.write.ReplayableCellScanner;
-import org.apache.hadoop.hbase.regionserver.write.WriteCall;
-import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
-import org.apache.hadoop.hbase.regionserver.write.WriteObservers;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALEdit;
 import org.apache.yetus.audience.InterfaceAudience;

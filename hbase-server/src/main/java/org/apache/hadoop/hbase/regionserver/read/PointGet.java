@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.read;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -41,10 +41,17 @@ import org.apache.hadoop.hbase.io.hfile.MemoryReads.WouldWaitException;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.regionserver.AbstractMemStore;
+import org.apache.hadoop.hbase.regionserver.CompactingMemStore;
+import org.apache.hadoop.hbase.regionserver.DefaultMemStore;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.Region.Operation;
-import org.apache.hadoop.hbase.regionserver.read.RowQuery;
-import org.apache.hadoop.hbase.regionserver.read.RowReader;
-import org.apache.hadoop.hbase.regionserver.read.RowSource;
+import org.apache.hadoop.hbase.regionserver.RegionAccess;
+import org.apache.hadoop.hbase.regionserver.ScanInfo;
+import org.apache.hadoop.hbase.regionserver.Segment;
+import org.apache.hadoop.hbase.regionserver.StoreEngine;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -414,7 +421,7 @@ public final class PointGet implements Closeable, IntConsumer {
       try {
         for (Segment segment : RegionAccess.segments(memstore)) {
           if (segment.shouldSeek(query.timeRange(), query.oldestUnexpired())) {
-            add(new SegmentRowSource(get.getRow(), segment, store.getComparator(), readPoint));
+            add(new MemStoreRowSource(get.getRow(), segment, store.getComparator(), readPoint));
           }
         }
         return;

@@ -15,12 +15,14 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver;
+package org.apache.hadoop.hbase.regionserver.read;
 
 import java.util.Iterator;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellComparator;
-import org.apache.hadoop.hbase.regionserver.read.RowSource;
+import org.apache.hadoop.hbase.regionserver.RegionAccess;
+import org.apache.hadoop.hbase.regionserver.Segment;
+import org.apache.hadoop.hbase.regionserver.SegmentScanner;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -28,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * may add cells meanwhile; those of the read point are there. Not thread-safe.
  */
 @InterfaceAudience.Private
-final class SegmentRowSource extends RowSource {
+final class MemStoreRowSource extends RowSource {
 
   /** Cells to pass one by one before the set is searched again. */
   private static final int STEPS = 8;
@@ -39,7 +41,7 @@ final class SegmentRowSource extends RowSource {
   private boolean closed;
 
   /** Retains the segment. */
-  SegmentRowSource(byte[] row, Segment segment, CellComparator comparator, long readPoint) {
+  MemStoreRowSource(byte[] row, Segment segment, CellComparator comparator, long readPoint) {
     super(row, comparator);
     this.segment = segment;
     this.readPoint = readPoint;
