@@ -138,7 +138,7 @@ public final class RegionRows {
   }
 
   /** Returns whether the cells of a get, which needs no scanner, are cached. */
-  boolean serves(Get get) {
+  public boolean serves(Get get) {
     return get.getMaxVersions() == 1 && get.getTimeRange().isAllTime()
       && get.getColumnFamilyTimeRange().isEmpty() && get.getCacheBlocks()
       && get.getIsolationLevel() == IsolationLevel.READ_COMMITTED && !get.isCheckExistenceOnly()
@@ -149,7 +149,7 @@ public final class RegionRows {
    * Notes the coprocessors before a lookup. If some were loaded or removed since the last one, none
    * of the rows is found: those between may have had files or segments written with other cells.
    */
-  void observedBy(RegionCoprocessorHost current) {
+  public void observedBy(RegionCoprocessorHost current) {
     Object loaded = HookOverrides.loaded(current);
     if (current != host || loaded != coprocessors) {
       // The order matters: a thread that sees the new coprocessors finds no earlier row.
@@ -160,7 +160,7 @@ public final class RegionRows {
   }
 
   /** Counts a get of which {@link #serves} is false. */
-  void countBypassed() {
+  public void countBypassed() {
     cache.metrics().countBypassed();
   }
 
@@ -172,7 +172,7 @@ public final class RegionRows {
     return cache.get(rows, get, EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
-  void countLookup(boolean hit) {
+  public void countLookup(boolean hit) {
     cache.countLookup(hit);
   }
 
@@ -181,7 +181,7 @@ public final class RegionRows {
    * @param since the time before which they are not valid, in milliseconds since the epoch
    * @param waits whether to wait for another thread that looks up or inserts a row
    */
-  void put(Get get, long readPoint, long since, boolean waits, List<Cell> results) {
+  public void put(Get get, long readPoint, long since, boolean waits, List<Cell> results) {
     long expires = Long.MAX_VALUE;
     HStore store = null;
     for (int i = 0; i < results.size(); i++) {
