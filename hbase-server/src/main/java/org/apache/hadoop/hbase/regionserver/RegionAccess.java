@@ -33,7 +33,7 @@ import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.regionserver.ReadPointCalculationLock.LockType;
 import org.apache.hadoop.hbase.regionserver.read.PointGets;
-import org.apache.hadoop.hbase.regionserver.read.RegionRows;
+import org.apache.hadoop.hbase.regionserver.read.cache.RegionRows;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -39,6 +39,7 @@ import org.apache.hadoop.hbase.regionserver.RegionAccess;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
 import org.apache.hadoop.hbase.regionserver.RegionScanner;
 import org.apache.hadoop.hbase.regionserver.RegionScannerImpl;
+import org.apache.hadoop.hbase.regionserver.read.cache.RegionRows;
 import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.yetus.audience.InterfaceAudience;

@@ -15,34 +15,15 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.read;
-
-import org.apache.yetus.audience.InterfaceAudience;
-
 /**
- * Whether a compaction has dropped delete markers. A compaction writes and replaces files in one
- * thread, which notes it here in between.
+ * Rows that are cached off the heap. {@link RowCache} keeps what a get returned until the row, or
+ * the files of its region, are changed: {@link RegionRows} has the rows of a region,
+ * {@link RowVersions} decides what is valid, {@link RowStripe} what stays.
+ * <p>
+ * Classes are used by one thread unless their Javadoc says otherwise. Feature: row-cache
+ * (HBASE-29585); guide: {@code docs/row-cache.md}.
  */
 @InterfaceAudience.Private
-public final class DroppedMarkers {
-  private static final ThreadLocal<Boolean> DROPPED = new ThreadLocal<>();
+package org.apache.hadoop.hbase.regionserver.read.cache;
 
-  private DroppedMarkers() {
-  }
-
-  /** Notes that this thread drops a marker. */
-  public static void note() {
-    if (DROPPED.get() == null) {
-      DROPPED.set(true);
-    }
-  }
-
-  /** Returns whether this thread has dropped a marker since the last call. */
-  static boolean getAndClear() {
-    boolean dropped = DROPPED.get() != null;
-    if (dropped) {
-      DROPPED.remove();
-    }
-    return dropped;
-  }
-}
+import org.apache.yetus.audience.InterfaceAudience;

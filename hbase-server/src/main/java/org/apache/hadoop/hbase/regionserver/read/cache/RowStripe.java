@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.read;
+package org.apache.hadoop.hbase.regionserver.read.cache;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
