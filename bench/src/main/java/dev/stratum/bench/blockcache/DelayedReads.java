@@ -101,7 +101,7 @@ public final class DelayedReads implements Closeable {
 
   private static Class<?> segments() {
     try {
-      return Class.forName("org.apache.hadoop.hbase.io.hfile.segment.FileSegmentDevice");
+      return Class.forName("org.apache.hadoop.hbase.io.hfile.segment.device.FileSegmentDevice");
     } catch (ClassNotFoundException e) {
       return null;
     }

@@ -173,7 +173,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   /** Leaves a read of several blocks without the memory that it needs. */
   private static void readOneByOne() throws ClassNotFoundException {
     ByteBuddyAgent.install();
-    Class<?> reader = Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentReader");
+    Class<?> reader = Class.forName("org.apache.hadoop.hbase.io.hfile.segment.store.SegmentReader");
     new ByteBuddy().redefine(reader).method(named("takeJoined")).intercept(FixedValue.nullValue())
       .make().load(reader.getClassLoader(), ClassReloadingStrategy.fromInstalledAgent());
   }

@@ -84,7 +84,7 @@ public class TestHookTable {
 
   private static Set<HookKind> ofGets(String name) throws ReflectiveOperationException {
     Field field =
-      Class.forName("org.apache.hadoop.hbase.regionserver.PointGets").getDeclaredField(name);
+      Class.forName("org.apache.hadoop.hbase.regionserver.read.PointGets").getDeclaredField(name);
     field.setAccessible(true);
     return ((HookOverrides) field.get(null)).served();
   }

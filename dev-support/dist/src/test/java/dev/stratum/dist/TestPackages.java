@@ -50,14 +50,29 @@ public class TestPackages {
   private static final Map<String, Set<String>> USES = Map.ofEntries(
     Map.entry("io", Set.of("conf", "metrics")),
     Map.entry("ipc", Set.of("conf", "metrics")),
+    Map.entry("io.hfile", Set.of("io.hfile.block")),
     Map.entry("io.hfile.composite", Set.of("conf", "io", "io.hfile", "metrics")),
     Map.entry("io.hfile.bucket",
-      Set.of("conf", "io", "io.hfile", "io.hfile.composite", "metrics")),
-    Map.entry("io.hfile.load", Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "metrics")),
-    Map.entry("io.hfile.segment", Set.of("conf", "io", "io.hfile", "io.hfile.bucket",
-      "io.hfile.composite", "io.hfile.load", "metrics")),
+      Set.of("conf", "io", "io.hfile", "io.hfile.block", "io.hfile.composite", "metrics")),
+    Map.entry("io.hfile.load",
+      Set.of("conf", "io", "io.hfile", "io.hfile.bucket", "io.hfile.composite", "metrics")),
+    Map.entry("io.hfile.segment.device", Set.of("io.hfile.block", "io.hfile.bucket")),
+    Map.entry("io.hfile.segment.index",
+      Set.of("io.hfile.composite", "io.hfile.segment.device")),
+    Map.entry("io.hfile.segment.store",
+      Set.of("io.hfile.block", "io.hfile.composite", "io.hfile.load", "io.hfile.segment.device",
+        "io.hfile.segment.index", "metrics")),
+    Map.entry("io.hfile.segment.recovery", Set.of("io.hfile.composite", "io.hfile.segment.device",
+      "io.hfile.segment.index", "io.hfile.segment.store")),
+    Map.entry("io.hfile.segment",
+      Set.of("conf", "io", "io.hfile.bucket", "io.hfile.composite", "io.hfile.load",
+        "io.hfile.segment.device", "io.hfile.segment.index", "io.hfile.segment.recovery",
+        "io.hfile.segment.store", "metrics")),
     Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.load", "metrics")),
-    Map.entry("regionserver.read", Set.of("conf", "io.hfile", "io.hfile.composite", "metrics")),
+    Map.entry("regionserver.read.cache",
+      Set.of("conf", "coprocessor", "io.hfile.composite", "metrics")),
+    Map.entry("regionserver.read",
+      Set.of("conf", "coprocessor", "io.hfile", "ipc", "regionserver.read.cache")),
     Map.entry("regionserver.wal", Set.of("conf", "metrics")),
     Map.entry("regionserver.write", Set.of("conf", "coprocessor", "ipc")));
 
@@ -68,9 +83,9 @@ public class TestPackages {
   /** Builds the tiers, which implement the package's interfaces. */
   private static final String FACTORY = "io.hfile.composite.CompositeBucketCacheFactory";
 
-  /** Are where the locks and batches of a region can be accessed. */
-  private static final Set<String> ACCESS =
-    Set.of("regionserver.IncrementBatch", "regionserver.RegionLocks");
+  /** Are where package-private members of a region can be accessed. */
+  private static final Set<String> ACCESS = Set.of("regionserver.GroupBatchOperation",
+    "regionserver.IncrementBatch", "regionserver.RegionAccess", "regionserver.RegionLocks");
 
   private static final Pattern NAME =
     Pattern.compile("\\borg\\.apache\\.hadoop\\.hbase\\.((?:[a-z]\\w*\\.)+)([A-Z]\\w*)");
@@ -114,7 +129,7 @@ public class TestPackages {
       boolean listed = to.equals(from) || TOP.contains(from) || !added.contains(used)
         || USES.getOrDefault(from, Set.of()).contains(to)
         || user.equals(FACTORY) && to.equals("io.hfile.bucket")
-        || from.equals("regionserver.write") && ACCESS.contains(used);
+        || from.startsWith("regionserver.") && ACCESS.contains(used);
       if (!listed || server && isBelowTheServer(from) && !ofTheBase) {
         violations.add(user + " uses " + used);
       }

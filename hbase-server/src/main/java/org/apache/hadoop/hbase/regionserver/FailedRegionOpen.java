@@ -31,7 +31,8 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.Uninterrupt
 
 /**
  * Hands over the stores of a region that were opened while another one failed, so that they can be
- * closed. They have no owner yet, and each holds the readers of its files.
+ * closed. They have no owner yet, and each holds the readers of its files. In this package, since
+ * it is to go upstream with the base's class that calls it.
  */
 @InterfaceAudience.Private
 final class FailedRegionOpen {

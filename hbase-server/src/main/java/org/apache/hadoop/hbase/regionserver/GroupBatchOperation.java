@@ -25,10 +25,11 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * A batch of mutations of several calls. Differs from a batch of one call in that coprocessors were
- * called before, for each mutation in its own call.
+ * called before, for each mutation in its own call. Not in {@code regionserver.write}, since the
+ * class of the base that it extends is package-private.
  */
 @InterfaceAudience.Private
-class GroupBatchOperation extends HRegion.MutationBatchOperation {
+public class GroupBatchOperation extends HRegion.MutationBatchOperation {
 
   /** A batch of puts and deletes, each of which has its own status. */
   GroupBatchOperation(HRegion region, Mutation[] mutations) {
@@ -38,6 +39,11 @@ class GroupBatchOperation extends HRegion.MutationBatchOperation {
   /** @param atomic whether all are written or none */
   GroupBatchOperation(HRegion region, Mutation[] mutations, boolean atomic) {
     super(region, mutations, atomic, HConstants.NO_NONCE, HConstants.NO_NONCE);
+  }
+
+  /** Appends, syncs and inserts puts and deletes of several calls to a region. */
+  public static OperationStatus[] write(HRegion region, Mutation[] mutations) throws IOException {
+    return region.batchMutate(new GroupBatchOperation(region, mutations));
   }
 
   @Override

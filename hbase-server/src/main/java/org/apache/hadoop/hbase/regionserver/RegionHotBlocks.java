@@ -31,15 +31,15 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.RegionReplicaUtil;
 import org.apache.hadoop.hbase.io.hfile.HFile;
-import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
-import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheAccesses;
 import org.apache.hadoop.hbase.io.hfile.bucket.EntryAccesses;
+import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
 import org.apache.hadoop.hbase.io.hfile.load.HotBlockHandover;
 import org.apache.hadoop.hbase.io.hfile.load.HotBlockHint;
+import org.apache.hadoop.hbase.io.hfile.load.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchRequests;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -55,7 +55,7 @@ import org.apache.hbase.thirdparty.com.google.common.util.concurrent.ThreadFacto
  * file that is bulk loaded takes over what is hot in the region.
  * <p>
  * The name begins with a dot and is that of a file, so that nothing takes it for a column family.
- * No method throws.
+ * No method throws. In this package, since {@code io.hfile.load} uses no class of the server.
  */
 @InterfaceAudience.Private
 final class RegionHotBlocks {

@@ -26,7 +26,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * The locks of a region that a thread holds for a group of writes. The base takes them once more,
- * which then never waits. For one thread.
+ * which then never waits. For one thread. Not in {@code regionserver.write}, since the base's locks
+ * of rows are package-private.
  */
 @InterfaceAudience.Private
 public class RegionLocks implements AutoCloseable {
@@ -54,7 +55,7 @@ public class RegionLocks implements AutoCloseable {
    * Locks the region for updates, once: until {@link #close} it is not closed or bulk loaded, and
    * no flush begins. Returns false if that would have to wait.
    */
-  boolean enter() {
+  public boolean enter() {
     if (!tried) {
       tried = true;
       updates = enter(0) && tryLock(region.updatesLock.readLock(), 0);
@@ -80,7 +81,7 @@ public class RegionLocks implements AutoCloseable {
   }
 
   /** Locks all rows as puts and deletes do, or none of them if that would have to wait. */
-  boolean tryShare(List<byte[]> all) {
+  public boolean tryShare(List<byte[]> all) {
     int before = rows.size();
     for (byte[] row : all) {
       if (!tryRow(row, true, 0)) {

@@ -39,7 +39,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells the hand-over of hot blocks when a compaction or a flush of a store begins, is committed
- * and ends. No method throws: neither fails because of the cache.
+ * and ends. No method throws: neither fails because of the cache. In this package, since
+ * {@code io.hfile.load} uses no class of the server.
  */
 @InterfaceAudience.Private
 final class StoreCacheHandover {

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs that a region refuses writes, at most once a second: clients repeat what is refused. Each
- * refusal is counted in the region's metric blockedRequestCount. Thread-safe.
+ * refusal is counted in the region's metric blockedRequestCount. Thread-safe. In this package,
+ * since it is to go upstream with the base's class that calls it.
  */
 @InterfaceAudience.Private
 final class TooBusyLog {

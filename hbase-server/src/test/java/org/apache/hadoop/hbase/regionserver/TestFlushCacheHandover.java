@@ -42,7 +42,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
-import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverCaches;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverSettings;
 import org.apache.hadoop.hbase.testclassification.LargeTests;

@@ -64,6 +64,7 @@ import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcScheduler;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.monitoring.MonitoredRPCHandlerImpl;
+import org.apache.hadoop.hbase.regionserver.write.MutationGroups;
 import org.apache.hadoop.hbase.regionserver.write.WatchedWal;
 import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -359,7 +360,7 @@ public abstract class WriteCallsFixture {
    * Returns a call without a connection, whose response goes to {@code answer}.
    * @param param null if nothing reads the request
    */
-  static RpcCall call(Message param, int priority, long deadline,
+  public static RpcCall call(Message param, int priority, long deadline,
     BiConsumer<Message, Throwable> answer) {
     return Mockito.mock(RpcCall.class, Mockito.withSettings().stubOnly().defaultAnswer(method -> {
       switch (method.getMethod().getName()) {

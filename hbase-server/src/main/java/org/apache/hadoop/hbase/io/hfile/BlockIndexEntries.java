@@ -29,7 +29,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * the offset of a block, and a key that is not after the first key of that block and after all keys
  * of the block before it.
  * <p>
- * Immutable and thread-safe. Holds no buffer of the file's or of a cache's.
+ * Immutable and thread-safe. Holds no buffer of the file's or of a cache's. In this package, since
+ * the base's readers of a block index are package-private.
  */
 @InterfaceAudience.Private
 public abstract class BlockIndexEntries {

@@ -32,7 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * intermediate index, bloom chunks, meta blocks.
  * <p>
  * Immutable and thread-safe. It holds 12 bytes for each entry and no buffer of the file's, so it
- * may be used after the file was closed.
+ * may be used after the file was closed. In this package, since the base's readers of a block index
+ * are package-private.
  */
 @InterfaceAudience.Private
 public final class BlockPositions {

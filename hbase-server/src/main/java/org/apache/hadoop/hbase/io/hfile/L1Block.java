@@ -22,7 +22,8 @@ import java.util.function.Function;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Inspects blocks held by an L1 cache.
+ * Inspects blocks held by an L1 cache. In this package, since it is to go upstream with the methods
+ * of the base's interface that call it.
  */
 @InterfaceAudience.Private
 final class L1Block {

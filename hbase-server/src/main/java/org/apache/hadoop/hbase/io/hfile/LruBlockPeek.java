@@ -19,7 +19,10 @@ package org.apache.hadoop.hbase.io.hfile;
 
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Looks up blocks of a {@link LruBlockCache} without a trace in it. */
+/**
+ * Looks up blocks of a {@link LruBlockCache} without a trace in it. In this package, since the map
+ * of the cache is package-private.
+ */
 @InterfaceAudience.Private
 public final class LruBlockPeek {
 

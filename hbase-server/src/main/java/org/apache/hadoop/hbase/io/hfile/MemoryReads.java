@@ -31,7 +31,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * {@link #count()} only: a reader that has to begin anew elsewhere counts nothing twice.
  * <p>
  * The locks of a block cache are waited for, as those of any map: none is held while a device is
- * read or written. Used by one thread.
+ * read or written. Used by one thread. In this package, since it uses protected members of
+ * {@link HFileReaderImpl}.
  */
 @InterfaceAudience.Private
 public final class MemoryReads {

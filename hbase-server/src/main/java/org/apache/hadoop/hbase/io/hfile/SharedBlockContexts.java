@@ -32,7 +32,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * share that of the file's reader, or a derived one if their headers differ; the blocks created
  * from them for a cache share another.
  * <p>
- * Thread-safe; two threads that race create two equal contexts.
+ * Thread-safe; two threads that race create two equal contexts. In this package, since the layout
+ * of a block's header is package-private.
  */
 @InterfaceAudience.Private
 final class SharedBlockContexts {

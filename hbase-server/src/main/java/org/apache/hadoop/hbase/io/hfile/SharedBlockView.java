@@ -18,6 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile;
 
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
+import org.apache.hadoop.hbase.io.hfile.block.RowSamples;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -33,7 +34,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  * readers, has always required.
  * <p>
  * Thread-safe: all but the samples of rows, which the first seek adds, is immutable. Takes about
- * 170 bytes of heap, including the view, and that of the samples.
+ * 170 bytes of heap, including the view, and that of the samples. In this package, since most of a
+ * block's header is package-private.
  */
 @InterfaceAudience.Private
 public final class SharedBlockView {

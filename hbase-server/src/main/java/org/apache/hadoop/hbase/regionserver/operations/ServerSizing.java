@@ -26,7 +26,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheFactory;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.segment.SegmentCacheSettings;
-import org.apache.hadoop.hbase.regionserver.read.RowCacheSettings;
+import org.apache.hadoop.hbase.regionserver.read.cache.RowCacheSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -46,7 +46,7 @@ import org.apache.hadoop.hbase.io.util.MemorySizeUtil;
 import org.apache.hadoop.hbase.ipc.FlushConsolidationSettings;
 import org.apache.hadoop.hbase.regionserver.multiget.MultigetSettings;
 import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
-import org.apache.hadoop.hbase.regionserver.read.RowCacheSettings;
+import org.apache.hadoop.hbase.regionserver.read.cache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.wal.DefaultDurability;
 import org.apache.hadoop.hbase.regionserver.wal.SyncsInFlightSettings;

@@ -16,15 +16,12 @@
  * limitations under the License.
  */
 /**
- * Reads of one row without scanners, and rows that are cached off the heap.
+ * Reads of one row without scanners. {@link PointGets} is the entry class; {@link RowReader} merges
+ * the sources of a row and selects its cells. Members of the base that are package-private are
+ * accessed by {@code RegionAccess}.
  * <p>
- * {@link RowReader} merges the sources of a row and selects its cells;
- * {@code org.apache.hadoop.hbase.regionserver.PointGets} is the entry class. {@link RowCache} keeps
- * what a get returned until the row, or the files of its region, are changed: {@link RowVersions}
- * decides what is valid, {@link RowStripe} what stays.
- * <p>
- * Classes are used by one thread unless their Javadoc says otherwise. Features: point-get and
- * row-cache (HBASE-29585); guides: {@code docs/point-get.md}, {@code docs/row-cache.md}.
+ * Classes are used by one thread unless their Javadoc says otherwise. Feature: point-get; guide:
+ * {@code docs/point-get.md}.
  */
 @InterfaceAudience.Private
 package org.apache.hadoop.hbase.regionserver.read;

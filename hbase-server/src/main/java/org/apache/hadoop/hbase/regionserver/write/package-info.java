@@ -17,8 +17,10 @@
  */
 /**
  * Groups of concurrent writes that share WAL appends and a sync, and wait without a handler.
- * {@link Commits} is the entry class. {@link IncrementGroup} merges increments of a row before the
- * append, and appends those of several rows together.
+ * {@link Commits} is the entry class. {@link MutationGroups} groups puts and deletes.
+ * {@link IncrementGroup} merges increments of a row before the append, and appends those of several
+ * rows together. Members of the base that are package-private are accessed by
+ * {@code GroupBatchOperation}, {@code IncrementBatch} and {@code RegionLocks}.
  * <p>
  * Classes are thread-safe unless their Javadoc says otherwise. Features: write-groups and
  * counter-coalescing; guides: {@code docs/write-groups.md}, {@code docs/counter-coalescing.md}.

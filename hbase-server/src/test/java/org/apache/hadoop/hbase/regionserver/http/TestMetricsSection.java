@@ -22,7 +22,7 @@ import static org.junit.Assert.assertTrue;
 
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.load.HandoverMetrics;
-import org.apache.hadoop.hbase.regionserver.read.RowCache;
+import org.apache.hadoop.hbase.regionserver.read.cache.RowCache;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.junit.ClassRule;

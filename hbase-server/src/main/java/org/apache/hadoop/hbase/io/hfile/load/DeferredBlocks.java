@@ -18,7 +18,7 @@
 package org.apache.hadoop.hbase.io.hfile.load;
 
 import java.util.Arrays;
-import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

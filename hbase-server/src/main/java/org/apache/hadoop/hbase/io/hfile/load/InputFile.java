@@ -31,8 +31,7 @@ import org.apache.hadoop.hbase.io.hfile.BlockIndexEntries;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
-import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
-import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
+import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

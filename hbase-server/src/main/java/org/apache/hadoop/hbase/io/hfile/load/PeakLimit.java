@@ -17,7 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.load;
 
-import org.apache.hadoop.hbase.io.hfile.HotBlockCache;
+import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -20,7 +20,6 @@ package org.apache.hadoop.hbase.io.hfile.load;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFile;
-import org.apache.hadoop.hbase.io.hfile.HotBlockMap;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
 import org.apache.yetus.audience.InterfaceAudience;
 

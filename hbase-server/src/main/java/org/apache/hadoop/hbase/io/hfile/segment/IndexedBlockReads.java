@@ -23,6 +23,11 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
+import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
+import org.apache.hadoop.hbase.io.hfile.segment.index.CachedFile;
+import org.apache.hadoop.hbase.io.hfile.segment.index.SegmentIndex;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentReader;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentStore;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**

@@ -42,6 +42,23 @@ import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
+import org.apache.hadoop.hbase.io.hfile.segment.device.EntryTrailer;
+import org.apache.hadoop.hbase.io.hfile.segment.device.FileSegmentDevice;
+import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
+import org.apache.hadoop.hbase.io.hfile.segment.device.SegmentDevice;
+import org.apache.hadoop.hbase.io.hfile.segment.index.CachedFile;
+import org.apache.hadoop.hbase.io.hfile.segment.index.CachedFiles;
+import org.apache.hadoop.hbase.io.hfile.segment.index.CompleteFile;
+import org.apache.hadoop.hbase.io.hfile.segment.index.IndexedBlockIterator;
+import org.apache.hadoop.hbase.io.hfile.segment.index.IndexedBlocks;
+import org.apache.hadoop.hbase.io.hfile.segment.index.PagePool;
+import org.apache.hadoop.hbase.io.hfile.segment.index.SegmentIndex;
+import org.apache.hadoop.hbase.io.hfile.segment.recovery.FileSweeper;
+import org.apache.hadoop.hbase.io.hfile.segment.recovery.SegmentSnapshot;
+import org.apache.hadoop.hbase.io.hfile.segment.store.InsertSource;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentCacheGauges;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentStore;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentStoreMetrics;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -131,7 +148,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     this(tierName, ioEngine, settings, conf, online, FileSegmentDevice.OPENER);
   }
 
-  SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
+  public SegmentCache(String tierName, String ioEngine, SegmentCacheSettings settings,
     Configuration conf, SegmentDevice.Opener opener) throws IOException {
     this(tierName, ioEngine, settings, conf, null, opener);
   }
@@ -629,7 +646,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return sweeper;
   }
 
-  SegmentStoreMetrics metrics() {
+  public SegmentStoreMetrics metrics() {
     return metrics;
   }
 

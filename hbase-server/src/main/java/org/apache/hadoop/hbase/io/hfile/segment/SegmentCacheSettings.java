@@ -29,6 +29,12 @@ import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.DeviceTierEngine;
 import org.apache.hadoop.hbase.io.hfile.composite.DirectMemoryDemand;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
+import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
+import org.apache.hadoop.hbase.io.hfile.segment.device.Superblock;
+import org.apache.hadoop.hbase.io.hfile.segment.index.PagePool;
+import org.apache.hadoop.hbase.io.hfile.segment.index.SegmentIndex;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentReader;
+import org.apache.hadoop.hbase.io.hfile.segment.store.SegmentStoreSettings;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 

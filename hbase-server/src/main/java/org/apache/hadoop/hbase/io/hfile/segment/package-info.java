@@ -20,8 +20,10 @@
  * {@link SegmentCache} is the tier; {@link SegmentTierEngine} opens it where it is configured.
  * Feature: segment-cache; guide: {@code docs/segment-cache.md}.
  * <p>
- * Classes are thread-safe unless their Javadoc says otherwise; the lock order is documented in
- * {@link StoreMonitor}.
+ * Its parts are packages: {@code device} has what is on a device, {@code index} which blocks are
+ * stored, {@code store} the segments and their threads, and {@code recovery} what remains between
+ * two processes. Each uses only those named before it. Classes are thread-safe unless their Javadoc
+ * says otherwise; the lock order is documented in {@code store.StoreMonitor}.
  */
 @InterfaceAudience.Private
 package org.apache.hadoop.hbase.io.hfile.segment;

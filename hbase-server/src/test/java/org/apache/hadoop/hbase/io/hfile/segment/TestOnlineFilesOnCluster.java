@@ -41,6 +41,7 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.ClusterWithTiers;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
+import org.apache.hadoop.hbase.io.hfile.segment.index.CachedFile;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.OnlineRegionFiles;
 import org.apache.hadoop.hbase.testclassification.IOTests;

@@ -1,0 +1,27 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+/**
+ * What the base's blocks are read with: {@link ChunkedChecksums} verifies the checksums of a block
+ * in place, and {@link InBlockSeek} skips its cells up to a row, with {@link RowSamples} if the
+ * block is in memory. Classes are thread-safe unless their Javadoc says otherwise. Feature:
+ * pooled-reads; guide: {@code docs/pooled-reads.md}.
+ */
+@InterfaceAudience.Private
+package org.apache.hadoop.hbase.io.hfile.block;
+
+import org.apache.yetus.audience.InterfaceAudience;

@@ -1,0 +1,27 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+/**
+ * What a process leaves to the next one, and what it finds of the former one:
+ * {@link SegmentSnapshot} is the state that a clean stop saves, and {@link FileSweeper} frees the
+ * blocks of files that were dropped or that no region reads. The recovery of blocks from segments
+ * is part of the store, whose lock it takes.
+ */
+@InterfaceAudience.Private
+package org.apache.hadoop.hbase.io.hfile.segment.recovery;
+
+import org.apache.yetus.audience.InterfaceAudience;

@@ -1,0 +1,290 @@
+/*
+ * Licensed to the Apache Software Foundation (ASF) under one
+ * or more contributor license agreements.  See the NOTICE file
+ * distributed with this work for additional information
+ * regarding copyright ownership.  The ASF licenses this file
+ * to you under the Apache License, Version 2.0 (the
+ * "License"); you may not use this file except in compliance
+ * with the License.  You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.apache.hadoop.hbase.regionserver.read.cache;
+
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.Tag;
+import org.apache.hadoop.hbase.TagType;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.IsolationLevel;
+import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.coprocessor.HookOverrides;
+import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
+import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
+import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
+import org.apache.hadoop.hbase.regionserver.RegionServerServices;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
+import org.apache.yetus.audience.InterfaceAudience;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The cached rows of an open region. Lookups are to be made while the region's lock is held, so
+ * that the region cannot move and be written elsewhere meanwhile. Thread-safe.
+ */
+@InterfaceAudience.Private
+public final class RegionRows {
+  private static final Logger LOG = LoggerFactory.getLogger(RegionRows.class);
+
+  /** The cache of the process, made when the first region with cached rows is opened. */
+  private static RowCache processCache;
+  private static boolean lacksMemory;
+
+  private final HRegion region;
+  private final Configuration conf;
+  private final RowCacheSettings settings;
+  /** Null before the region is open, and if its table or the settings exclude its rows. */
+  private RowCache cache;
+  private CachedRegion rows;
+  /** The coprocessors that the region had at the last lookup, and their host. */
+  private volatile Object coprocessors;
+  private volatile RegionCoprocessorHost host;
+
+  public RegionRows(HRegion region, Configuration conf) {
+    this.region = region;
+    this.conf = conf;
+    this.settings = RowCacheSettings.of(conf);
+  }
+
+  /**
+   * Opens the cache. Called when the region is opened, before it serves clients. A master makes
+   * regions that it does not open, for which there is to be no cache.
+   * @param server null if there is none, in tests
+   */
+  public void open(RegionServerServices server) {
+    cache = isCached(region, settings) ? cache(region, settings, conf, server) : null;
+    rows = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
+    host = region.getCoprocessorHost();
+    coprocessors = HookOverrides.loaded(host);
+  }
+
+  private static boolean isCached(HRegion region, RowCacheSettings settings) {
+    TableDescriptor table = region.getTableDescriptor();
+    // Files of a region that is read-only may be refreshed.
+    return settings.bytes() > 0 && settings.isEnabled(table)
+      && region.getRegionInfo().getReplicaId() == 0 && !table.isReadOnly();
+  }
+
+  /** Returns whether rows of the region are cached. */
+  public boolean isEnabled() {
+    return rows != null;
+  }
+
+  /** Returns null if there is no memory for the cache: the server works without. */
+  private static synchronized RowCache cache(HRegion region, RowCacheSettings settings,
+    Configuration conf, RegionServerServices server) {
+    LendingTier tier = settings.l1Share() > 0 ? lendingTier(region) : null;
+    if (processCache == null && !lacksMemory) {
+      try {
+        processCache = new RowCache(settings.bytes(), settings.maxRow(),
+          tier == null ? 0 : (long) (settings.l1Share() * tier.getSize()));
+        LOG.info("Row cache of {} MB", settings.bytes() >> 20);
+        RowCacheSettings.warnings(conf).forEach(LOG::warn);
+      } catch (OutOfMemoryError e) {
+        lacksMemory = true;
+        LOG.error("Rows are not cached: {}={} MB of direct memory are not there. Raise "
+          + "-XX:MaxDirectMemorySize, or lower the key", RowCacheSettings.SIZE_KEY,
+          settings.bytes() >> 20, e);
+      }
+    }
+    if (
+      processCache != null && tier != null && processCache.borrowFrom(tier, settings.l1Share())
+    ) {
+      RowMemoryChore.schedule(server, processCache);
+    }
+    return processCache;
+  }
+
+  /** Returns null if there is no L1 that lends memory. */
+  private static LendingTier lendingTier(HRegion region) {
+    return region.getBlockCache() instanceof CompositeBucketCache
+      ? ((CompositeBucketCache) region.getBlockCache()).lendingTier()
+      : null;
+  }
+
+  /** Forgets the cache of the process, for tests with another. */
+  public static synchronized void forgetCache() {
+    processCache = null;
+    lacksMemory = false;
+  }
+
+  /** Returns whether the process has memory of a cache, for tests. */
+  public static synchronized boolean isAllocated() {
+    return processCache != null;
+  }
+
+  /** Returns whether the cells of a get, which needs no scanner, are cached. */
+  public boolean serves(Get get) {
+    return get.getMaxVersions() == 1 && get.getTimeRange().isAllTime()
+      && get.getColumnFamilyTimeRange().isEmpty() && get.getCacheBlocks()
+      && get.getIsolationLevel() == IsolationLevel.READ_COMMITTED && !get.isCheckExistenceOnly()
+      && !get.isQueryMetricsEnabled();
+  }
+
+  /**
+   * Notes the coprocessors before a lookup. If some were loaded or removed since the last one, none
+   * of the rows is found: those between may have had files or segments written with other cells.
+   */
+  public void observedBy(RegionCoprocessorHost current) {
+    Object loaded = HookOverrides.loaded(current);
+    if (current != host || loaded != coprocessors) {
+      // The order matters: a thread that sees the new coprocessors finds no earlier row.
+      filesChanged();
+      coprocessors = loaded;
+      host = current;
+    }
+  }
+
+  /** Counts a get of which {@link #serves} is false. */
+  public void countBypassed() {
+    cache.metrics().countBypassed();
+  }
+
+  /**
+   * Adds the cells of a get if they are cached.
+   * @param waits whether to wait for another lookup
+   */
+  public boolean get(Get get, boolean waits, List<Cell> results) {
+    return cache.get(rows, get, EnvironmentEdgeManager.currentTime(), waits, results);
+  }
+
+  public void countLookup(boolean hit) {
+    cache.countLookup(hit);
+  }
+
+  /**
+   * Caches the cells that a get has returned at a read point.
+   * @param since the time before which they are not valid, in milliseconds since the epoch
+   * @param waits whether to wait for another thread that looks up or inserts a row
+   */
+  public void put(Get get, long readPoint, long since, boolean waits, List<Cell> results) {
+    long expires = Long.MAX_VALUE;
+    HStore store = null;
+    for (int i = 0; i < results.size(); i++) {
+      Cell cell = results.get(i);
+      if (
+        store == null
+          || !CellUtil.matchingFamily(cell, store.getColumnFamilyDescriptor().getName())
+      ) {
+        store = region.getStore(CellUtil.cloneFamily(cell));
+      }
+      expires = Math.min(expires, expiry(cell, store.getScanInfo().getTtl()));
+    }
+    cache.put(rows, get, readPoint, region.getMVCC()::getWritePoint, since, expires,
+      EnvironmentEdgeManager.currentTime(), waits, results);
+  }
+
+  private static long expiry(Cell cell, long ttl) {
+    long expires = Long.MAX_VALUE;
+    long timestamp = cell.getTimestamp();
+    if (ttl != HConstants.FOREVER && ttl != Long.MAX_VALUE && timestamp < Long.MAX_VALUE - ttl) {
+      expires = timestamp + ttl;
+    }
+    if (cell.getTagsLength() > 0) {
+      Optional<Tag> own = PrivateCellUtil.getTag(cell, TagType.TTL_TAG_TYPE);
+      if (own.isPresent()) {
+        expires = Math.min(expires, timestamp + Tag.getValueAsLong(own.get()));
+      }
+    }
+    return expires;
+  }
+
+  /** Notes a write, before its cells are inserted into a memstore. Does not throw. */
+  public void write(List<Cell> cells) {
+    if (rows == null) {
+      return;
+    }
+    Cell last = null;
+    for (int i = 0; i < cells.size(); i++) {
+      Cell cell = cells.get(i);
+      if (last == null || !CellUtil.matchingRows(cell, last)) {
+        write(cell);
+        last = cell;
+      }
+    }
+  }
+
+  /** Notes the write of a cell, before it is inserted into a memstore. Does not throw. */
+  public void write(Cell cell) {
+    if (rows == null) {
+      return;
+    }
+    long number = cell.getSequenceId();
+    // A write has its number by now. If not, that of the last write that has begun is not below it.
+    rows.versions().raise(RowHash.of(cell), number > 0 ? number : region.getMVCC().getWritePoint());
+  }
+
+  /** Notes that this thread has compacted files, under the write lock of their store. */
+  public void filesCompacted() {
+    // Once a marker is dropped, a write with an earlier timestamp that it hid is visible again.
+    if (DroppedMarkers.getAndClear()) {
+      filesChanged();
+    }
+  }
+
+  /**
+   * Notes that a store has read the list of its files again, which only a coprocessor requests of a
+   * region with cached rows. To be called after that: gets that begin later find none of them.
+   */
+  public void filesRefreshed() {
+    filesChanged();
+  }
+
+  /**
+   * Notes that files of the region were changed in a way that may change what is read: to be called
+   * under the write lock of the store, after the change.
+   */
+  public void filesChanged() {
+    if (rows == null) {
+      return;
+    }
+    WriteEntry number = region.getMVCC().begin();
+    try {
+      rows.versions().raiseFloor(number.getWriteNumber());
+    } finally {
+      region.getMVCC().complete(number);
+    }
+    cache.metrics().countFilesChanged();
+  }
+
+  /**
+   * Removes the region from the cache. Called once the region is closed and no lookup holds its
+   * lock.
+   */
+  public void close() {
+    if (rows != null) {
+      cache.close(rows);
+    }
+  }
+
+  /** Has none of the rows be found again, until they are read anew. */
+  public void clear() {
+    if (rows != null) {
+      filesChanged();
+    }
+  }
+}
