@@ -169,7 +169,7 @@ final class CpuHeadroom {
     double time = Math.max(1, now - lastTime);
     double cpu = Math.max(0, threadsCpu - lastThreadsCpu);
     double busy = Math.max(0, threadsBusy - lastThreadsBusy);
-    // NaN, which is treated as no load, if the JVM could not determine it.
+    // The load is NaN, which is treated as none, if the JVM could not determine it.
     double everyone = clocks.systemLoad() * processors * time;
     double used = Math.max(processCpu - lastProcessCpu, everyone > 0 ? everyone : 0);
     double latestOthers = Math.max(0, used - cpu) / time;

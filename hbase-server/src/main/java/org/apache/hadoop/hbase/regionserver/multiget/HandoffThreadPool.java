@@ -159,7 +159,7 @@ final class HandoffThreadPool {
       alive.add(helper);
       helper.thread.start();
     } catch (Throwable e) {
-      // Usually an OutOfMemoryError, by which the JVM reports that the system refuses a thread.
+      // The JVM reports with an OutOfMemoryError that the system refuses a thread.
       count.decrementAndGet();
       if (helper != null) {
         alive.remove(helper);
@@ -213,7 +213,7 @@ final class HandoffThreadPool {
     }
     long sum = endedCpuNanos.sum();
     for (Helper each : alive) {
-      // Negative for a thread that has just ended.
+      // The time is negative for a thread that has just ended.
       sum += Math.max(0, times.getThreadCpuTime(each.thread.getId()));
     }
     return sum;
@@ -285,7 +285,7 @@ final class HandoffThreadPool {
         }
         handed = null;
         if (becomeIdle()) {
-          // Work queued by a caller that has not seen this thread idle.
+          // A caller that has not seen this thread idle may have queued work.
           if (!waiting.isEmpty() && idle.remove(this)) {
             continue;
           }
@@ -341,7 +341,7 @@ final class HandoffThreadPool {
         long now = System.nanoTime();
         boolean unwanted = stopped || count.get() > most;
         if (!unwanted && now - awakeUntil < 0) {
-          // Yields to threads with work. Waits without a limit: until awakeUntil.
+          // This yields to threads with work. Waits without a limit: until awakeUntil.
           Thread.yield();
           continue;
         }
@@ -350,15 +350,14 @@ final class HandoffThreadPool {
           if (idle.remove(this)) {
             return unwanted ? LOOK : null;
           }
-          // Removed from the idle threads by a caller that is about to hand over work.
+          // A caller has removed this thread from the idle ones and is about to hand over work.
           left = HANDOVER_NANOS;
         }
         blocked = true;
-        // Checked after blocked is set; before that, the thread is not woken up.
+        // These are checked after blocked is set; before that, the thread is not woken up.
         if (handed == null && now - awakeUntil >= 0) {
           LockSupport.parkNanos(this, left);
-          // An interrupt by the close of a region during the last get, which would prevent
-          // sleeping.
+          // The close of a region may have interrupted the last get, which would prevent sleeping.
           Thread.interrupted();
         }
         blocked = false;

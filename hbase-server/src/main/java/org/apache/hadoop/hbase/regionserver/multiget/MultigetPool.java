@@ -332,7 +332,7 @@ public final class MultigetPool implements ParallelGets.Threads {
       }
       helperGets.add(gets);
     } finally {
-      // Last, so that a caller that sees no pending handoff sees all of their effects.
+      // This is last, so that a caller that sees no pending handoff sees all of their effects.
       pendingHandoffs.decrementAndGet();
     }
   }

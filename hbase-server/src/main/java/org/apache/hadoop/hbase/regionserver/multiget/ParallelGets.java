@@ -154,7 +154,7 @@ public final class ParallelGets implements AutoCloseable {
   /** Counts this batch unless threads are used after all; null if it is offered at once. */
   private final LongAdder refusalCounter;
 
-  // Used by the handler.
+  // Only the handler uses these fields.
   private final GetCall ownCall;
   private int cursor;
   private int ownGets;
@@ -269,7 +269,7 @@ public final class ParallelGets implements AutoCloseable {
   /** Allows gets from this one on to start, and requests threads if there are enough of them. */
   private void advance(int i) throws IOException {
     int target = Math.min(runEnds[i], i + WINDOW);
-    // By half a window at least, so that a requested thread finds gets to serve.
+    // It advances by half a window at least, so that a requested thread finds gets to serve.
     if (target <= limit || limit - i > WINDOW / 2) {
       return;
     }
@@ -339,7 +339,7 @@ public final class ParallelGets implements AutoCloseable {
       answer = e;
     }
     answers.set(i, answer);
-    // After the result is published: the handler checks for it after it has set awaited.
+    // The check follows the publication: the handler checks for a result after it has set awaited.
     if (awaited == i) {
       LockSupport.unpark(handler);
     }
@@ -442,7 +442,7 @@ public final class ParallelGets implements AutoCloseable {
       GetCall as = new GetCall(call);
       reads.enter();
       for (int i = begin(-1); i >= 0; i = begin(-1)) {
-        // Left over from the close of a region during the preceding get.
+        // The close of a region may have interrupted the preceding get.
         Thread.interrupted();
         serve(i, as);
         served++;

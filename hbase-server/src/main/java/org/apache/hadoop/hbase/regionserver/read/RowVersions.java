@@ -239,7 +239,7 @@ public class RowVersions {
   /** Returns an empty slot for a row, or else that of one which was not found of late. */
   private int place(int rowHash, LongSupplier last) {
     if (table.relative(last.getAsLong()) > MOST_NUMBER / 2) {
-      // Once in months. All rows are registered anew.
+      // This happens once in months. All rows are registered anew.
       table = new Table(last.getAsLong(), table.slots.length());
     }
     AtomicLongArray slots = table.slots;

@@ -362,7 +362,8 @@ public class AsyncWalBound {
       sync.sync(txid);
       success = true;
     } catch (Throwable e) {
-      // An Error too: were this thread to end, the last writes before a pause would stay unsynced.
+      // Errors are caught, too: were this thread to end, the last writes before a pause would stay
+      // unsynced.
       LOG.warn("Sync of {} has failed and is retried; its writes remain unsynced", name, e);
     } finally {
       runningSince = NONE;

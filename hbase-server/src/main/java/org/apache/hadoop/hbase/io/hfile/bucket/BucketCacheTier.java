@@ -127,7 +127,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     if (!device.hasChecksums()) {
       entry.checksum = EntryChecksum.NONE;
     } else if (entry.checksum == EntryChecksum.NONE) {
-      // Written by a server without checksums: its bytes cannot be verified.
+      // A server without checksums has written it: its bytes cannot be verified.
       LOG.debug("{} has no checksum and is dropped", key);
       evictBlock(key);
     }
@@ -363,7 +363,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   public void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor) {
-    // The queue first: a block is in the map before it leaves the queue.
+    // The queue is read first: a block is in the map before it leaves the queue.
     for (BlockCacheKey key : ramCache.delegate.keySet()) {
       if (key.getHfileName().equals(hfileName)) {
         visitor.accept(key);
@@ -387,7 +387,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
         if (waiting == entry) {
           held.add(entry);
         } else if (waiting != null) {
-          // Evicted and cached anew; the new one has its own place in the queue.
+          // The block was evicted and cached anew; the new one has its own entry in the queue.
           waiting.getData().release();
         }
       }
@@ -477,7 +477,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   private void onInsert(BlockCacheKey key, BucketEntry entry) {
-    // Into the entry, since the block may be evicted by a key of another type.
+    // The entry has the type, since the block may be evicted by a key of another type.
     entry.metaBlock = isMetaBlock(key.getBlockType());
     metrics.onInsert(key, entry);
   }

@@ -142,7 +142,7 @@ final class BucketOccupancy {
   boolean evict(List<Integer> chosen) {
     BitSet cleared = new BitSet();
     chosen.forEach(cleared::set);
-    // Gathered first: the sooner all are gone, the fewer new ones get in between.
+    // The entries are gathered first: the sooner all are gone, the fewer new ones get in between.
     List<Map.Entry<BlockCacheKey, BucketEntry>> going = new ArrayList<>();
     if (!chosen.isEmpty()) {
       cache.backingMap.entrySet().stream()

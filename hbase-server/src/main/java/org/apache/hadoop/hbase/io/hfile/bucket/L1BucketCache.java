@@ -379,7 +379,8 @@ public class L1BucketCache extends BucketCacheTier
       return super.evictBucketEntryIfNoRpcReferenced(key, entry);
     }
     try {
-      // Inserted there before it is removed here, so that no lookup misses it in between.
+      // The block is inserted there before it is removed here, so that no lookup misses it in
+      // between.
       boolean moved = transfer.insert(victims, key, copy);
       boolean evicted = super.evictBucketEntryIfNoRpcReferenced(key, entry);
       if (moved && !guard.undisturbed(hfileName, stamp)) {

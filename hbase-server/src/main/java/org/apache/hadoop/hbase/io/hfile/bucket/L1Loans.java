@@ -101,7 +101,7 @@ final class L1Loans implements LendingTier {
     if (wanted <= 0 || !isLending()) {
       return all;
     }
-    // Before, so that the least useful data blocks are evicted for those that lose their buckets.
+    // This comes first, so that the least useful data blocks are evicted.
     lent.addAndGet(wanted * bucketSize);
     space.adapt(0);
     try {

@@ -91,7 +91,7 @@ final class PromotedBlockInserter {
         block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
       engine.write(metadata, offset + length - HFileBlock.BLOCK_METADATA_SPACE);
       int checksum = cache.device().checksumOf(block, metadata);
-      // The first victim if the superclass evicts the least recently used blocks.
+      // With this time the entry is the first victim if the superclass evicts by recency.
       entry = new L1Entry(offset, length, block.getOnDiskSizeWithHeader(), Long.MIN_VALUE,
         false, this::recycler, block.getByteBuffAllocator());
       entry.setDeserializerReference(block.getDeserializer());

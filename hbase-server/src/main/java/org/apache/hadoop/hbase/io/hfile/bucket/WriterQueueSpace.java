@@ -40,7 +40,7 @@ final class WriterQueueSpace {
    */
   static boolean await(BucketCache cache, String name, BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    // The queue that the superclass chooses for this key.
+    // The superclass chooses this queue for the key.
     BlockingQueue<?> queue =
       cache.writerQueues.get((key.hashCode() & 0x7FFFFFFF) % cache.writerQueues.size());
     if (queue.remainingCapacity() > 0) {

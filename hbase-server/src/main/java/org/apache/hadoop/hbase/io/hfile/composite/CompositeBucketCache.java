@@ -118,7 +118,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     if (closed.compareAndSet(false, true)) {
       metrics.close();
     }
-    // L1 before L2, which takes what L1 still hands on.
+    // L1 is shut down before L2, which takes what L1 still hands on.
     super.shutdown();
   }
 
@@ -481,7 +481,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   /** Each tier sees its own keys over the common ones. */
   @Override
   public void onConfigurationChange(Configuration conf) {
-    // Refused before anything is changed in either tier.
+    // Invalid values are rejected before anything is changed in either tier.
     double share = CompositeBucketCacheSettings.promotedShare(conf);
     long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
     boolean secondMissOnly = CompositeBucketCacheSettings.isSecondMissOnly(conf);

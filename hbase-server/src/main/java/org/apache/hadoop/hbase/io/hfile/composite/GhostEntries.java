@@ -164,7 +164,7 @@ public final class GhostEntries {
    * request for an entry is not counted, as more places would not have made it a hit.
    */
   long[] counts() {
-    // Negative, as there is only one order to sort numbers by.
+    // The counts are negated, since numbers can only be sorted in ascending order.
     return IntStream.range(0, requests.length()).map(slot -> -requests.get(slot))
       .filter(count -> count < 0).sorted().mapToLong(count -> -count).toArray();
   }

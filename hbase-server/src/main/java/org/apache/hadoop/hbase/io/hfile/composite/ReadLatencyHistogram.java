@@ -128,7 +128,7 @@ public final class ReadLatencyHistogram {
     if (mask != 0 && (ThreadLocalRandom.current().nextInt() & mask) != 0) {
       return NOT_TIMED;
     }
-    // Never 0.
+    // NOT_TIMED is 0, so a time must not be.
     return System.nanoTime() | 1;
   }
 

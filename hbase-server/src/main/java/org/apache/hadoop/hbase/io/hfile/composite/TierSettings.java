@@ -140,7 +140,7 @@ public final class TierSettings {
     try {
       size = value == null ? size : Double.parseDouble(value);
     } catch (NumberFormatException e) {
-      // Rejected below.
+      // The check below rejects the value.
     }
     if (!(size > 0) || size > Long.MAX_VALUE / MB) {
       throw SettingsReader.rejected(sizeKey(), value, "a number above 0",

@@ -159,7 +159,7 @@ public final class BatchReadCoalescer {
       if (clock.getAsLong() - start >= WAIT_NANOS) {
         waited();
       }
-      // The reference of the batch, before another thread can get the block.
+      // The batch takes its reference before another thread can get the block.
       block.retain();
       return block;
     } finally {
