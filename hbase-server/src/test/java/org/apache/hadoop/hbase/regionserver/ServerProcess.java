@@ -78,7 +78,7 @@ public final class ServerProcess {
     command.add("-Xmx512m");
     command.add("-XX:TieredStopAtLevel=1");
     command.add("-XX:+UseSerialGC");
-    // A third of what it takes to start one; javac's classes need no proof.
+    // Verification is a third of what it takes to start one; javac's classes need no proof.
     command.add("-XX:+UnlockDiagnosticVMOptions");
     command.add("-XX:-BytecodeVerificationRemote");
     command.add("-Djava.net.preferIPv4Stack=true");

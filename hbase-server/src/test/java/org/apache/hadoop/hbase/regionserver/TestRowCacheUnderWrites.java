@@ -297,7 +297,7 @@ public class TestRowCacheUnderWrites {
     }));
     try {
       long end = begin + TimeUnit.SECONDS.toNanos(SECONDS);
-      // Longer on a machine that is busy.
+      // A busy machine needs longer.
       while (
         System.nanoTime() - end < 0 || TestRowCacheEqualsScanner.count("HitCount") <= 1000
           && System.nanoTime() - end < TimeUnit.MINUTES.toNanos(5)

@@ -165,7 +165,7 @@ public final class Interleavings implements AutoCloseable {
       decisions.add(0);
       options.add(choices);
     }
-    // Not an AssertionError, which a test of a seeded defect would take for that defect.
+    // A test of a seeded defect would take an AssertionError for that defect.
     if (options.get(depth) != choices) {
       throw new IllegalStateException("The same decisions lead to other choices: " + choices
         + " in place of " + options.get(depth) + ". Is the run before without next()?");

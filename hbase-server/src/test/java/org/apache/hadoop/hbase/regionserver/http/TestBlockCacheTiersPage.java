@@ -317,7 +317,7 @@ public class TestBlockCacheTiersPage {
     assertSingleTree(page);
     assertTrue(page, page.contains(">table00<"));
     assertTrue(page, page.contains("5 more tables take "));
-    // Up to the end of that table: a page has a row cache's too if another test of the JVM has one.
+    // Only that table counts: a page has a row cache's too if another test of the JVM has one.
     int start = page.indexOf("Tables by use of L1");
     int rows = page.substring(start, page.indexOf("</table>", start)).split("<tr>").length - 2;
     assertEquals(BlockCacheTiersPage.TABLES, rows);

@@ -170,7 +170,7 @@ public class TestBatchReadCoalescer {
 
   @Test
   public void testReadsOfADeviceAreTold() throws IOException {
-    // One that overflows soon, as System.nanoTime may.
+    // This clock overflows soon, as System.nanoTime may.
     AtomicLong clock = new AtomicLong(Long.MAX_VALUE - BatchReadCoalescer.WAIT_NANOS);
     BatchReadCoalescer timed = new BatchReadCoalescer(spared, clock::get);
     timed.enter();

@@ -146,7 +146,7 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
         await(helped);
         call.disconnect();
       } else if (number(get) > ParallelGets.WINDOW / 2) {
-        // One that the handler does not reach, as it ends before.
+        // The handler does not reach this one, as it ends before.
         helped.countDown();
         waitUntil(() -> call.disconnectSince() >= 0);
         sleep(20);

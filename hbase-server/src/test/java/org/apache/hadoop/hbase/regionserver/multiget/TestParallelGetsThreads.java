@@ -269,7 +269,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       });
       assertRow(49, answers.get(49));
       assertEquals(i + 1, pool.getDeviceBatchCount());
-      // Else the calls that come too late might be as many as there may be.
+      // Calls that come too late are limited in number.
       waitUntil(() -> pool.getPendingHandoffCount() == 0);
     }
     assertEquals(DeviceWaitProbe.LIKELY, pool.getParallelBatchCount());

@@ -353,7 +353,7 @@ public class TestParallelMultigetEqualsSerial {
   @BeforeClass
   public static void setUpBeforeClass() throws Exception {
     Configuration conf = UTIL.getConfiguration();
-    // HBase's default, of which tests have less: with it there are three call queues.
+    // Tests have fewer by default: with HBase's own number there are three call queues.
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "offheap");
@@ -530,12 +530,12 @@ public class TestParallelMultigetEqualsSerial {
             .setServiceName("none").setMethodName("none").setRequest(ByteString.EMPTY)));
         return;
       case 4:
-        // A row of the other region.
+        // The row is in the other region.
         byte[] other = regionOf(row) == 0 ? smallRow(SMALL_ROWS - 1) : smallRow(0);
         add(actions, row, Action.newBuilder().setGet(ProtobufUtil.toGet(new Get(other))));
         return;
       default:
-        // Not a number.
+        // The cell is not a number.
         add(actions, row, action(MutationType.INCREMENT,
           new Increment(row).addColumn(COUNTERS, Bytes.toBytes("a"), 1)));
     }

@@ -154,7 +154,7 @@ public class TestParallelMultigetInCluster {
     conf.setInt(MultigetSettings.THREADS_KEY, 4);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
     MultigetPool.ignoreCpuLoad(true);
-    // HBase's default, of which tests have less: with it there are three call queues.
+    // Tests have fewer by default: with HBase's own number there are three call queues.
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.setInt("hbase.hconnection.threads.max", 256);
@@ -341,7 +341,7 @@ public class TestParallelMultigetInCluster {
       Stuck.end.countDown();
     }
     assertNothingIsRead();
-    // And those of the pool sleep until there is something to do.
+    // The threads of the pool sleep until there is something to do.
     UTIL.waitFor(ASLEEP_MILLIS,
       () -> Thread.getAllStackTraces().keySet().stream()
         .filter(TestParallelMultigetInCluster::isHelper)

@@ -81,7 +81,7 @@ public class TestServerSizingOfFile {
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
-    // A file of 31 MB whose index and bloom are in blocks of their own, as those of a large one.
+    // The file of 31 MB has index and bloom in blocks of their own, like a large one.
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 4096);
     conf.setInt("io.storefile.bloom.block.size", 4096);
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);

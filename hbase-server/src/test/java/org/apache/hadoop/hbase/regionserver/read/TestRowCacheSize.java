@@ -100,7 +100,7 @@ public class TestRowCacheSize {
     }
     long rows = cache.rows();
     LOG.info("{} of {} rows; {} bytes of index", rows, ROWS, index);
-    // Those that have no room beside others in RowVersions are not found.
+    // Rows that have no space beside others in RowVersions are not found.
     assertTrue(hits + " of " + rows, hits <= rows && hits > 0.98 * rows);
     assertTrue("rows: " + rows, rows > 0);
     assertTrue("bytes of index: " + index, index <= rows * (MAX_INDEX_BYTES - RowStripe.HEADER));

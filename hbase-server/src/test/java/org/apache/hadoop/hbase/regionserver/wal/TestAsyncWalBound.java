@@ -216,7 +216,7 @@ public class TestAsyncWalBound {
     bound.synced();
     assertEquals(0, bound.unsyncedBytes());
     clock.addAndGet(HOUR);
-    // A write that waited for its sync itself.
+    // This write waited for its sync itself.
     bound.acknowledge(2, 10);
     assertEquals(0, bound.unsyncedBytes());
     bound.acknowledge(3, 10);
@@ -380,7 +380,7 @@ public class TestAsyncWalBound {
 
   @Test
   public void testAllIsSyncedInTheEndAndReportedUntilThenWithManyWriters() throws Exception {
-    // One alone, a few, and more than HBase has handlers by default.
+    // HBase has fewer than 31 handlers by default.
     for (int count : new int[] { 1, 8, 31 }) {
       bound = null;
       synced.set(0);
@@ -494,7 +494,7 @@ public class TestAsyncWalBound {
         reports.addLast(now);
         reports.removeFirst();
       } else {
-        // Two that arrive in either order.
+        // The two arrive in either order.
         long swap = random.nextInt(2);
         acknowledge(next + swap, now);
         acknowledge(next + 1 - swap, now);

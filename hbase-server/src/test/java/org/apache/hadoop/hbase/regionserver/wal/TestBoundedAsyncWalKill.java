@@ -218,7 +218,7 @@ public class TestBoundedAsyncWalKill {
     Configuration conf = new Configuration(UTIL.getConfiguration());
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
-      // A tail with no later append: without the bound it would stay in the server for ever.
+      // The tail has no later append: without the bound it would stay in the server for ever.
       long tail;
       try (Table table = connection.getTable(TABLE)) {
         for (int i = 0; i < 20; i++) {

@@ -97,7 +97,6 @@ public class TestBucketCacheFullyCachedFiles {
   @Test
   public void testFileIsNotFullyCachedAfterSpaceWasFreed() throws IOException {
     cacheWholeFile();
-    // More blocks than there is room for, all of them younger
     HFileBlockPair[] others = CacheTestUtils.generateHFileBlocks(BLOCK_SIZE,
       (int) (cache.getMaxSize() / (BLOCK_SIZE + 1024)));
     for (HFileBlockPair other : others) {

@@ -179,7 +179,7 @@ public class TestCompositeBucketCacheStress {
   public void testNothingIsLeftBehindInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
     tiers.open();
-    // More than a server has handlers.
+    // A server has fewer handlers.
     stress(64);
   }
 }

@@ -253,7 +253,8 @@ public class TestCorruptDevice {
     open();
     Set<Integer> bad = new HashSet<>();
     int length = tier.backingMap.get(key(0)).getLength();
-    // The time of caching if there is one, the header, the data, the metadata at the end.
+    // The places are in the time of caching if there is one, the header, the data, and the
+    // metadata.
     int[] places = { 0, 7, 8, 20, 41, 45, 1000, length - 13, length - 12, length - 1 };
     for (int i = 0; i < places.length; i++) {
       flip(i, places[i], i % Byte.SIZE);

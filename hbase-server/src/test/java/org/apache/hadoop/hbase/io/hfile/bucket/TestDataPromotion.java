@@ -602,7 +602,7 @@ public class TestDataPromotion {
     open();
     put(data(0));
     for (int i = 0; i < 5; i++) {
-      // Prefetch; a compaction or a scan that is not to cache; a reference.
+      // A prefetch, a compaction or a scan that is not to cache, and a reference read like this.
       cache.getBlock(data(0), true, false, false).release();
       cache.getBlock(data(0), false, false, true).release();
       cache.getBlock(key(FILE + "." + REGION, 0, BlockType.DATA), true, false, true).release();

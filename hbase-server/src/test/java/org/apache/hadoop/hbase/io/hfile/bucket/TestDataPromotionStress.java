@@ -85,7 +85,7 @@ public class TestDataPromotionStress {
   public void setUp() {
     tiers = new StressedTiers(folder.getRoot(), 2, 8, "5120,9216");
     tiers.conf.set("hbase.blockcache.minblocksize", "4096");
-    // Full at times, so that promotions are refused.
+    // The queue is full at times, so that promotions are refused.
     tiers.conf.set("hbase.bucketcache.l1.writer.queuelength", "4");
     tiers.conf.set("hbase.bucketcache.composite.l1.meta.idle.ms", "1000");
   }
@@ -259,7 +259,7 @@ public class TestDataPromotionStress {
   @Test
   public void testPolicyAndTiersAgreeInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
-    // More than a server has handlers.
+    // A server has fewer handlers.
     stress(64);
   }
 }

@@ -375,7 +375,7 @@ public class TestDeviceOutage {
       CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
     }
     block.release();
-    // The first one, and each 32 blocks of a little more than half a megabyte.
+    // The first block is synced, and each 32 blocks of a little more than half a megabyte.
     assertEquals(3, syncs.get());
   }
 

@@ -530,7 +530,7 @@ public class TestL1BucketCache {
   @Test
   public void testBlocksComeBackAfterAnotherThreadHasMadeRoom() throws Exception {
     open();
-    // Called with places left, as by a thread that found none before another made some.
+    // A thread that found no place calls this, too, after another one made some.
     first.freeSpace("Full!");
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);

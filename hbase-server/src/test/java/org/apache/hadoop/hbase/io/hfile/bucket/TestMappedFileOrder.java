@@ -194,7 +194,7 @@ public class TestMappedFileOrder {
       cache(before, i);
     }
     before.shutdown();
-    // Those of the process that is gone.
+    // These entries belong to the process that is gone.
     before.backingMap.values().forEach(BucketEntry::markAsEvicted);
   }
 

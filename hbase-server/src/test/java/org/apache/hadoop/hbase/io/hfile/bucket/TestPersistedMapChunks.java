@@ -99,7 +99,7 @@ public class TestPersistedMapChunks {
       Waiter.waitFor(conf, 120_000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
         && !cache.ramCache.containsKey(block.getBlockName()));
     }
-    // The last ones in the order of the map
+    // These are the last ones in the order of the map.
     List<BlockCacheKey> keys = new ArrayList<>(cache.backingMap.keySet());
     cache.victims = keys.subList(BLOCKS - evicted, BLOCKS);
     cache.persistToFile();

@@ -180,7 +180,7 @@ public class TestPrefetchEntersCold {
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
     long evicted = second.getStats().getEvictedCount();
-    // Several times as much as L2 holds.
+    // L2 holds a fraction of this.
     write();
     write();
     settle();

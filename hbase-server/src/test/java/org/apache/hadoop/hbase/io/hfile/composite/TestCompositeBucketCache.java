@@ -331,7 +331,7 @@ public class TestCompositeBucketCache {
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.LEAF_INDEX);
     put(second, key, BlockType.LEAF_INDEX, SIZE);
-    // Even if the caller takes it for data.
+    // The caller may take it for data.
     assertServed(key(FILE, 0, BlockType.DATA), BlockType.LEAF_INDEX);
     await(() -> isWritten(first, key));
     assertTrue("the second tier keeps its copy", second.containsBlock(key));

@@ -335,7 +335,7 @@ public class TestFrequencyPromotionPolicy {
     for (int round = 0; round < 20; round++) {
       tier.readAll(0, 100, 1);
     }
-    // Few new blocks: they reach the maximum long before anything ages, and tie for ever.
+    // The few new blocks reach the maximum long before anything ages, and tie for ever.
     for (int round = 0; round < 600; round++) {
       for (int block = 5000; block < 5010; block++) {
         tier.read(key(block), SIZE);

@@ -162,7 +162,7 @@ public class TestGhostEntries {
     openForPlaces(10);
     request(1, 1000);
     assertArrayEquals(new long[] { 999 }, ghosts.counts());
-    // Many times as many as there are slots; the first one is not requested meanwhile.
+    // There are many times as many as slots; the first one is not requested meanwhile.
     for (int entry = 2; entry < 10 * GhostEntries.SLOTS; entry++) {
       request(entry, 5);
     }

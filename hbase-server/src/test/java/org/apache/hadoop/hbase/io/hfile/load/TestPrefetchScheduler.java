@@ -276,7 +276,7 @@ public class TestPrefetchScheduler {
     }
     pool.setCorePoolSize(4);
     hold.countDown();
-    // Each file for its first block, and the one that has read it for its next.
+    // Each file asks for its first block, and the one that has read it for its next.
     Waiter.waitFor(files.conf(), 120_000, 1, () -> asked.get() == 5);
     assertEquals(1, scheduled.stream().mapToLong(each -> each.file().prefetchedBlocks()).sum());
     configure();
@@ -361,7 +361,7 @@ public class TestPrefetchScheduler {
       Path path = write(i);
       scheduled.add(schedule(open(path)));
       if (i % 3 == 0) {
-        // A link, which waits for the other one.
+        // This is a link, which waits for the other one.
         scheduled.add(schedule(open(path)));
       }
     }
@@ -615,7 +615,6 @@ public class TestPrefetchScheduler {
     int cancelled = 0;
     int all = 0;
     for (int round = 0; round < 6; round++) {
-      // One, the default, and more than there are files.
       pool.setCorePoolSize(new int[] { 1, 4, 13 }[round % 3]);
       List<ScheduledPrefetch> scheduled = new ArrayList<>();
       configure(PrefetchSettings.LIMIT_KEY, ONE_BLOCK_AT_MOST);

@@ -205,7 +205,7 @@ public class TestSegmentFileSystemFaults {
         // It is full.
       }
     }
-    // More than three times what there is space for.
+    // There is space for less than a third of them.
     insert(2000);
     assertEquals(0, gauge("BypassedDeviceCount"));
     assertEquals(0, gauge("ReadOnlyDeviceCount"));

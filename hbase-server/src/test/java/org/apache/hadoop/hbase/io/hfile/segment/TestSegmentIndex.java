@@ -311,7 +311,6 @@ public class TestSegmentIndex {
       read(restored, snapshotOf(index));
       assertEquals(contentOf(index), contentOf(restored));
       assertEquals(index.size(), restored.size());
-      // And works on.
       index.forEach((file, offset, location) -> assertEquals(location,
         restored.remove(file, offset)));
       assertEquals(0, restored.size());

@@ -106,7 +106,7 @@ public class TestSegmentIndexConcurrency {
    */
   private void readersSeeMomentsOfTheTruth(SegmentIndex index, int blocks, boolean swing)
     throws Exception {
-    // Even while the block is there, odd while it is not or while that changes.
+    // A state is even while the block is there, odd while it is not or while that changes.
     AtomicLongArray states = new AtomicLongArray(blocks);
     for (int block = 0; block < blocks; block++) {
       if (block % 4 == 0) {

@@ -85,7 +85,7 @@ public class TestSegmentIndexMemory {
       assertEquals(budget / slab * slab, index.getMaxOffHeapBytes());
       int taken = fill(index);
       assertEquals(index.getMaxOffHeapBytes(), index.getOffHeapBytes());
-      // 65,536 slots a slab; a quarter of the first is for tables that shrink.
+      // A slab has 65,536 slots; a quarter of the first is for tables that shrink.
       assertTrue(budget + " bytes hold " + taken, taken > budget / slab * 65_536 / 2);
       assertBlocks(index, 0, taken);
       assertEquals(Location.ABSENT, index.get(file(taken), offset(taken)));

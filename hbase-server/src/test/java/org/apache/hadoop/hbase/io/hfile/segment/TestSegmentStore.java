@@ -228,7 +228,7 @@ public class TestSegmentStore {
     for (long offset = second; offset < third; offset++) {
       blocks.directory.remove("gone", offset);
     }
-    // More than there are clean segments, but no more than were made free
+    // There are fewer clean segments, but at least as many were made free.
     insertSegments("new", third, StoredBlocksFixture.SEGMENTS - 1);
     assertTrue(blocks.store.metrics().segmentsReclaimed.sum() > 0);
     for (long offset = 0; offset < second - 16; offset++) {
