@@ -170,7 +170,7 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
         Class.forName("org.apache.hadoop.hbase.fs.HdfsPacketPool")
           .getMethod("configure", Configuration.class).invoke(null, conf);
       } catch (ClassNotFoundException e) {
-        // The published jars.
+        // The published jars lack the class.
         return;
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(e);

@@ -122,7 +122,7 @@ final class StandaloneTable implements Closeable {
       : conf.get(FileSystem.FS_DEFAULT_NAME_KEY) + "/hbase");
     conf.setInt("dfs.replication", 1);
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
-    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    // Hadoop's local file system with checksums cannot sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 10);
     conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 16 << 20);
@@ -174,7 +174,7 @@ final class StandaloneTable implements Closeable {
 
   private void load() throws IOException, InterruptedException {
     Random random = new Random(1);
-    // Only one at the end: what a compaction has selected, the next one leaves out.
+    // There is one at the end: what a compaction has selected, the next one leaves out.
     hbase.server().getCompactSplitThread().setCompactionsEnabled(false);
     try (Table table = table()) {
       List<Put> batch = new ArrayList<>();

@@ -77,7 +77,8 @@ public class BucketCacheBenchmark extends PinnedJvm {
     Configuration conf = HBaseConfiguration.create();
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
     place = new Engine(engine);
-    // Twice the room, since an allocator hands out whole buckets; a queue that takes everything.
+    // The allocator hands out whole buckets, which takes twice the space; the queue takes
+    // everything.
     cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
       null, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     List<StoreFileBlocks.Location> all = blocks.readAll(block -> {

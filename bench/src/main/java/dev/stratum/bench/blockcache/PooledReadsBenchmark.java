@@ -99,7 +99,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
         }
       });
       for (StoreFileBlocks.Location location : all) {
-        // Not the last one, which is smaller.
+        // The last block is smaller.
         if (location.type.isData() && location.sizeWithHeader >= size) {
           data.add(location);
         }
@@ -110,7 +110,8 @@ public class PooledReadsBenchmark extends PinnedJvm {
     }
 
     void open(String persistencePath) throws IOException {
-      // Twice the room, since an allocator hands out whole buckets; a queue that takes everything.
+      // The allocator hands out whole buckets, which takes twice the space; the queue takes
+      // everything.
       cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
         persistencePath, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     }

@@ -124,7 +124,7 @@ public final class RowServer implements Closeable {
   private void start(Configuration conf) throws Exception {
     conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
-    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    // Hadoop's local file system with checksums cannot sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 5);
     DefaultMetricsSystem.setMiniClusterMode(true);

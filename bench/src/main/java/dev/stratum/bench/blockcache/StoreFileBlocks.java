@@ -221,7 +221,8 @@ public final class StoreFileBlocks implements Closeable {
         || isCached(combined.getSecondLevelCache(), key);
     }
     if (cache instanceof BucketCache) {
-      // Not what it says itself, which the fork says of a block that waits to be written as well.
+      // The map is asked: the fork's cache says that it has a block which waits to be written as
+      // well.
       return ((BucketCache) cache).getBackingMap().containsKey(key);
     }
     // The on-heap cache has what it has at once.

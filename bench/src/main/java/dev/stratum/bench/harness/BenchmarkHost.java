@@ -216,7 +216,7 @@ public final class BenchmarkHost implements Conversation.Answers {
     ChainedOptionsBuilder options = new OptionsBuilder()
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
       .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
-      // Not appended, which would replace the arguments that the benchmark itself appends.
+      // Appending would replace the arguments that the benchmark itself appends.
       .jvmArgsPrepend(jvmArguments(request, tmpDir));
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {

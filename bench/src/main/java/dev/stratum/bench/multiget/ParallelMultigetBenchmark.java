@@ -187,13 +187,12 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
       server.close();
     }
     Files.deleteIfExists(bucketFile);
-    // What segments leave beside it.
+    // Segments leave this file beside it.
     Files.deleteIfExists(Path.of(bucketFile + ".index"));
   }
 
   private int[] rows(int gets) {
     int[] rows = new int[gets];
-    // Beside each other, or anywhere.
     int first = ThreadLocalRandom.current().nextInt(server.rows() - gets);
     for (int i = 0; i < gets; i++) {
       rows[i] = dense ? first + i : ThreadLocalRandom.current().nextInt(server.rows());

@@ -95,7 +95,7 @@ public abstract class SharedConnectionGets extends PinnedJvm {
     Configuration conf = HBaseConfiguration.create();
     conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
-    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    // Hadoop's local file system with checksums cannot sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     DefaultMetricsSystem.setMiniClusterMode(true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, handlers);

@@ -181,7 +181,7 @@ final class FlameGraph implements AutoCloseable {
   private static boolean isWaiting(List<RecordedFrame> frames) {
     String name = frames.get(0).getMethod().getName();
     return WAITS.stream().anyMatch(name::startsWith)
-      // The thread that reads the suite's requests.
+      // This thread reads the suite's requests.
       || frames.stream().anyMatch(
         frame -> frame.getMethod().getType().getName().equals(Conversation.class.getName()));
   }

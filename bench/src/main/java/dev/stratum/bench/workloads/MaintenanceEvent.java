@@ -86,7 +86,7 @@ final class MaintenanceEvent {
   void prepare() throws IOException {
     for (HRegion region : regions.get()) {
       if (kind.equals("split")) {
-        // The daughters of an earlier one: a region with references is not split.
+        // The region may be a daughter of an earlier split: one with references is not split.
         region.compact(true);
         for (HStore store : region.getStores()) {
           store.closeAndArchiveCompactedFiles();

@@ -111,7 +111,7 @@ final class ServerSettings {
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
     // HBase's own, unless a case delays syncs.
     keys.put(DelayedSyncWriter.KEY, DelayedSyncWriter.class.getName());
-    // The one that needs no library of Hadoop's in the machine.
+    // This codec needs no library of Hadoop's in the machine.
     keys.put(Compression.ZSTD_CODEC_CLASS_KEY,
       "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec");
     // Blocks come in bursts while a table is cached, and none is to be refused.

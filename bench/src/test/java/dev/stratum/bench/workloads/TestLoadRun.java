@@ -153,7 +153,7 @@ public class TestLoadRun {
     assertTrue(slow.get(0).isUnderWay());
     release.countDown();
     run.get(1, TimeUnit.MINUTES);
-    // Once more, as it took long, and no longer as one in flight.
+    // It is there as a slow one, and no longer as one in flight.
     assertEquals(List.of(false), operations.slow().stream().map(Operation::isUnderWay).toList());
   }
 

@@ -107,7 +107,7 @@ public class TestWorkloadSuite extends WorkloadSuiteFixture {
     assertTrue(result.toString(), result.has("failedBefore"));
     assertTrue("hardly warmed up", result.getAsJsonArray("discarded").size() > 0);
     JsonArray runs = result.getAsJsonArray("runs");
-    // A closed loop and a fixed rate on each side.
+    // Each side has a closed loop and a fixed rate.
     assertEquals(4, runs.size());
     for (JsonElement element : runs) {
       JsonObject run = element.getAsJsonObject();
@@ -170,7 +170,7 @@ public class TestWorkloadSuite extends WorkloadSuiteFixture {
         try {
           sockets.add(Files.readSymbolicLink(file).toString());
         } catch (IOException e) {
-          // Closed meanwhile.
+          // The file was closed meanwhile.
         }
       }
     }
