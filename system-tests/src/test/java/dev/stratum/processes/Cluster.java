@@ -447,7 +447,7 @@ final class Cluster implements Closeable {
     try {
       ClusterProcesses.inParallel(tasks);
     } catch (ExecutionException e) {
-      // Such as one that has just been killed; what the others tell is worth as much.
+      // The process may just have been killed; what the others tell is worth as much.
       say("not all evidence could be collected: %s", e.getCause());
     }
     written.sort(Comparator.naturalOrder());

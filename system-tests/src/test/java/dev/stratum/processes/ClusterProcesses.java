@@ -87,7 +87,7 @@ final class ClusterProcesses implements Closeable {
     // They are not measured, there are many of them, and they live for seconds.
     options.add("-XX:+UseSerialGC");
     options.add("-XX:TieredStopAtLevel=1");
-    // A third of what it takes to start one; javac's classes need no proof.
+    // Verification is a third of what it takes to start one; javac's classes need no proof.
     options.add("-XX:+UnlockDiagnosticVMOptions");
     options.add("-XX:-BytecodeVerificationRemote");
     options.add("-XX:+ExitOnOutOfMemoryError");

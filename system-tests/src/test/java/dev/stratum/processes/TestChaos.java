@@ -120,7 +120,8 @@ public class TestChaos {
     }
     // The master's value counts when it moves a region, whatever the server's is.
     cluster.setForAll("hbase.rs.evictblocksonclose", "true");
-    // Not always, since the hooks that check permissions rule out some of the paths of a get.
+    // It is not always secured, since the hooks that check permissions rule out some paths of a
+    // get.
     boolean secured = random.nextBoolean();
     if (secured) {
       VisitorReads.enable(cluster);
@@ -133,7 +134,7 @@ public class TestChaos {
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
     cluster.watch().run(this::disturbAndVerify);
     List<String> leaks = cluster.leaks();
-    // Also if the test is repeated, which removes the servers' logs.
+    // A test that is repeated removes the servers' logs, so they are told here.
     leaks.forEach(leak -> cluster.say("%s", leak));
     assertEquals("leaks", List.of(), leaks);
   }
@@ -183,7 +184,7 @@ public class TestChaos {
   }
 
   private void each(Map<String, Disturbance> things) throws Exception {
-    // By name first, as a map's order depends on more than the seed.
+    // They are sorted first, as a map's order depends on more than the seed.
     List<String> order = new ArrayList<>(things.keySet());
     Collections.sort(order);
     Collections.shuffle(order, random);

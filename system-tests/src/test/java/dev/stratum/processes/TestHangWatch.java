@@ -83,7 +83,6 @@ public class TestHangWatch {
     watch.excuse("kill", at(10), at(20));
     watch.excuse("move", at(12), at(14));
     watch.excuse("stop", at(21), at(28));
-    // 10 to 30 and 30 to 40.
     assertUnexplained(15, operation(0, 45));
     assertUnexplained(0, operation(10, 40));
     watch.excuse("flush", at(50), at(51));

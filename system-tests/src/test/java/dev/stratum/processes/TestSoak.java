@@ -85,7 +85,7 @@ public class TestSoak {
     // The flush provides files to read from the beginning.
     cluster.flush();
     cluster.watch().run(() -> soak(server));
-    // Not watched: all that was written in the whole time is read at once.
+    // This is not watched: all that was written in the whole time is read at once.
     cluster.load().assertNothingLostOrFailed();
     List<String> growing = new ArrayList<>();
     samples.forEach((soaked, values) -> {

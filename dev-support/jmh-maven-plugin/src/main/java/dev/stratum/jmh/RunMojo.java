@@ -153,7 +153,7 @@ public class RunMojo extends AbstractMojo {
     }
     Path directory = Path.of(project.getBuild().getDirectory(), "jmh");
     Path tmpDir = directory.resolve("tmp");
-    // The fork first: it has every benchmark, and the list is its list.
+    // The fork is first: it has every benchmark, and the list is its list.
     List<HostProcess> hosts = new ArrayList<>();
     Thread stop = new Thread(() -> hosts.forEach(HostProcess::close), "stop-jmh");
     try {

@@ -157,7 +157,7 @@ public final class TreeMerge {
 
   /** Returns whether a line of {@code content} opens a conflict. */
   public static boolean isUnfinished(byte[] content) {
-    // One character a byte, whatever the encoding.
+    // Each byte is a character, whatever the encoding.
     return ("\n" + new String(content, StandardCharsets.ISO_8859_1)).contains("\n" + MARKER);
   }
 }
