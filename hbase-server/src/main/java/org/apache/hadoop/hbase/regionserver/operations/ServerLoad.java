@@ -42,7 +42,7 @@ enum ServerLoad {
   /** Writes and counters; what is read once does not enter the cache. */
   INGEST(2.5),
 
-  /** Both. */
+  /** Both of them. */
   MIXED(3);
 
   /** Reads that an NVMe device serves in parallel at a low latency. */

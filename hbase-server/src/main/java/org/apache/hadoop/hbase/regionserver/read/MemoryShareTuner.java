@@ -34,7 +34,7 @@ final class MemoryShareTuner {
 
   static final int STEPS = 32;
   static final int GHOST_PARTS = 16;
-  /** Also what the rows that are evicted for a move cost. */
+  /** How many times more hits a move must promise; it also pays for the rows that it evicts. */
   static final double ADVANTAGE = 1.25;
   /** Part of the former hits that counts after a tick. */
   private static final double DECAY = 0.7;

@@ -167,7 +167,7 @@ public final class RowCache {
     return stripes[stripe(key.hash(), stripes.length)];
   }
 
-  /** By the upper bits of the hash, as the index of a stripe is by the lower ones. */
+  /** Selects a stripe by the upper bits of the hash; its index uses the lower ones. */
   static int stripe(int hash, int stripes) {
     return (int) ((hash & 0xFFFF_FFFFL) * stripes >>> Integer.SIZE);
   }

@@ -246,7 +246,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     super.persistToFile();
   }
 
-  /** The clock of the device, which tests replace. */
+  /** Returns the time of the device's clock, which tests replace. */
   long nanoTime() {
     return System.nanoTime();
   }
@@ -467,7 +467,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return entry != null && evictCopy(key, entry);
   }
 
-  /** The thread that removes it from the map evicts it, so that this needs no lock. */
+  /** Evicts a copy. The thread that removes it from the map does so, hence without a lock. */
   final boolean evictCopy(BlockCacheKey key, BucketEntry entry) {
     if (entry.metaBlock || entry.isRpcRef() || !backingMap.remove(key, entry)) {
       return false;

@@ -39,7 +39,7 @@ public final class EntryAccesses {
   /** The count does not rise above it. */
   static final int MAX = HotBlockCache.MAX_ACCESSES;
 
-  /** Above the bits of the category. */
+  /** Position of the lowest bit of the accesses, above those of the category. */
   private static final int SHIFT = 3;
   private static final int CATEGORY_MASK = (1 << SHIFT) - 1;
 

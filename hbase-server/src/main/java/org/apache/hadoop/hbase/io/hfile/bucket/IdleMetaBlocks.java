@@ -161,7 +161,7 @@ final class IdleMetaBlocks {
     return before;
   }
 
-  /** Whether meta blocks have room that data blocks could use. */
+  /** Returns whether meta blocks have room that data blocks could use. */
   private boolean isRoomWanted() {
     long before = lookups;
     lookups = dataSpace.policy().getPromotedCount() + dataSpace.policy().getRejectedCount();

@@ -131,12 +131,12 @@ public class L1BucketCache extends BucketCacheTier
     }
   }
 
-  /** Null as long as there are no copies. */
+  /** Returns null as long as there are no copies. */
   IdleMetaBlocks idleMeta() {
     return idleMeta;
   }
 
-  /** Null as long as there are no copies. */
+  /** Returns null as long as there are no copies. */
   @Override
   public LendingTier lendingTier() {
     L1DataSpace space = dataSpace;

@@ -157,12 +157,12 @@ final class L1DataSpace {
     return loans;
   }
 
-  /** Whether there would be more room for data if there were fewer meta blocks. */
+  /** Returns whether there would be more room for data if there were fewer meta blocks. */
   boolean isBoundByMeta() {
     return share * total > cache.acceptableSize() - metaPlaces.getAsLong();
   }
 
-  /** Whether data has nearly all the room that there is for it. */
+  /** Returns whether data has nearly all the room that there is for it. */
   boolean isRoomTaken() {
     long capacity = policy.getCapacity();
     long bucket = total / buckets;

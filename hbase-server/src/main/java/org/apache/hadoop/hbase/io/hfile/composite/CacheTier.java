@@ -37,8 +37,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 public interface CacheTier extends BlockCache, HotBlockCache {
 
   /**
-   * Whether the tier holds a copy under exactly this key, one that still waits to be written
-   * included. The answer may be out of date when it arrives.
+   * Returns whether the tier holds a copy under exactly this key, one that still waits to be
+   * written included. The answer may be out of date when it arrives.
    */
   boolean containsBlock(BlockCacheKey key);
 
@@ -85,7 +85,7 @@ public interface CacheTier extends BlockCache, HotBlockCache {
    */
   void forEachMetric(MetricKind.Visitor visitor);
 
-  /** Whether a read costs no more than memory does. */
+  /** Returns whether a read costs no more than memory does. */
   boolean isInMemory();
 
   /**

@@ -106,7 +106,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     this.secondReads = metrics.getTiers().get(1).getReadLatencies();
   }
 
-  /** Whether blocks are cached in a composite cache, neither tier of which is on the heap. */
+  /** Returns whether blocks are in a composite cache, neither tier of which is on the heap. */
   public static boolean isUsed(CacheConfig cacheConf) {
     return cacheConf.getBlockCache().orElse(null) instanceof CompositeBucketCache;
   }
@@ -146,7 +146,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     return !inMemory && !waitWhenCache;
   }
 
-  /** A block that either tier has is not decided about again. */
+  /** Returns whether a policy rejects the block; one that either tier has is not decided about. */
   private boolean isRejected(BlockCacheKey key) {
     return admission.isFilter() && !second.containsBlock(key) && !first.containsBlock(key)
       && !admission.admits(key);
@@ -226,9 +226,9 @@ public class CompositeBucketCache extends CombinedBlockCache
   }
 
   /**
-   * Whether a lookup says that the block is wanted. Prefetch looks without counting; compactions,
-   * and scans that are not to cache, say so. A reference's block belongs to another file, and
-   * references are short-lived; only their names have a dot.
+   * Returns whether a lookup says that the block is wanted. Prefetch looks without counting;
+   * compactions, and scans that are not to cache, say so. A reference's block belongs to another
+   * file, and references are short-lived; only their names have a dot.
    */
   private static boolean isRequested(BlockCacheKey key, boolean caching, boolean counts) {
     return caching && counts && key.getHfileName().indexOf('.') < 0;
@@ -325,10 +325,7 @@ public class CompositeBucketCache extends CombinedBlockCache
       && promoteAdmitted(policy, key, block);
   }
 
-  /**
-   * Whether a copy that was just put into L1 may stay. An eviction that was over before
-   * the stamp was taken has left nothing in L2.
-   */
+  /** Returns whether a copy that was just put into L1 may stay. */
   private boolean isStillWanted(BlockCacheKey key, long stamp) {
     return guard.undisturbed(key.getHfileName(), stamp) && second.containsBlock(key);
   }

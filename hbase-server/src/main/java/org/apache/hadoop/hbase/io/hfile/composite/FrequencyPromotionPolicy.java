@@ -238,7 +238,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return true;
   }
 
-  /** Whether the block was accessed just now, so that asking again says little about it. */
+  /** Returns whether the block was accessed just now; a second access says little about it. */
   private boolean isRepeat(long hash) {
     int slot = (int) (hash >>> 24) & (recent.length() - 1);
     long last = recent.get(slot);
@@ -386,8 +386,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   /**
-   * The blocks that come before data take this much of L1 now. Data gets what they leave, up to its
-   * own limit; if it has more, it is evicted here and now.
+   * Limits data blocks to what others leave of L1, and evicts what exceeds that.
    * @param metaBytes the bytes of index, bloom and other meta blocks, those just arriving included
    */
   public void onMetaPressure(long metaBytes) {
@@ -477,7 +476,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     sketch.setPeriod((long) (memory * blocksThatFit()));
   }
 
-  /** About how many blocks fill the capacity, going by those that are there if they are enough. */
+  /** Returns about how many blocks fill the capacity, by the mean size of cached ones. */
   public long blocksThatFit() {
     long bytes = used.get();
     long size = bytes < capacity / 2 ? averageBlockSize : bytes / Math.max(1, hot.count());

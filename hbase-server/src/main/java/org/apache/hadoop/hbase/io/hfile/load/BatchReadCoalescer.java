@@ -87,7 +87,7 @@ public final class BatchReadCoalescer {
   private final LongAdder spared;
   private final LongSupplier clock;
   private final AtomicInteger waits = new AtomicInteger();
-  /** Each completed with null if the read has failed. */
+  /** The reads, each completed with null if it has failed. */
   private final ConcurrentMap<Object, CompletableFuture<Cacheable>> blocks =
     new ConcurrentHashMap<>();
   /** The places following blocks that were read. */

@@ -125,7 +125,7 @@ final class SegmentFooter {
       return sequence;
     }
 
-    /** Offset of the footer, in bytes from the beginning of the segment. */
+    /** Returns offset of the footer, in bytes from the beginning of the segment. */
     int start() {
       return start;
     }
