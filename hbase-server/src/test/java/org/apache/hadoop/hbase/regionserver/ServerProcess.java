@@ -139,8 +139,8 @@ public final class ServerProcess {
   }
 
   /**
-   * In the process: starts a server and returns when it is online.
-   * @param args  of the main method
+   * Starts a server in the process and returns when it is online.
+   * @param args of the main method
    * @param order what to do each time that the process is told to
    */
   public static HRegionServer serve(String[] args, Order order)

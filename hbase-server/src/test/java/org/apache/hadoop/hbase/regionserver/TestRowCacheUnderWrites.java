@@ -326,7 +326,7 @@ public class TestRowCacheUnderWrites {
     assertTrue("hits: " + hits, hits > 1000);
   }
 
-  /** Else a table that is written at all has no use of the cache. */
+  /** A table that is written would have no use of the cache otherwise. */
   @Test
   public void testWritesOfOtherRowsChangeNothing() throws IOException {
     int hot = 500;

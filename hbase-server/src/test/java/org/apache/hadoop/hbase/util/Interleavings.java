@@ -133,7 +133,7 @@ public final class Interleavings implements AutoCloseable {
     }
   }
 
-  /** Whether all threads of this run are done. */
+  /** Returns whether all threads of this run are done. */
   public boolean isDone() {
     return actors.stream().allMatch(actor -> actor.done);
   }

@@ -50,7 +50,7 @@ public class TestCircuitBreakerInterleavings {
     threads.close();
   }
 
-  /** An access at a place of its own, which fails if the device does not work when it begins. */
+  /** Accesses a position of its own; fails if the device does not work when it begins. */
   private Interleavings.Body access(long place) {
     return () -> {
       threads.point();

@@ -186,7 +186,7 @@ public class TestInBlockSeek {
       new CacheConfig(files.conf(), null, null, allocator), true, files.conf());
   }
 
-  /** One that is there, or one like them, and in a buffer or in an array. */
+  /** Returns a key that is there, or one like them, in a buffer or in an array. */
   private Cell key(List<Cell> cells) throws IOException {
     KeyValue like = KeyValueUtil
       .copyToNewKeyValue(random.nextBoolean() ? cells.get(random.nextInt(cells.size())) : cell());

@@ -110,7 +110,7 @@ public class TestBlockCacheTiersPage {
     cache.shutdown();
   }
 
-  /** Two index, one bloom and three data blocks of each file. */
+  /** Inserts two index, one bloom and three data blocks of each file. */
   private void fill(int files) {
     BlockType[] types = { BlockType.LEAF_INDEX, BlockType.ROOT_INDEX, BlockType.BLOOM_CHUNK,
       BlockType.DATA, BlockType.DATA, BlockType.ENCODED_DATA };

@@ -85,7 +85,7 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
     assertEquals(0, published("SharedBlockCount"));
   }
 
-  /** Those that fall as well as rise; a counter that falls is taken for a restart. */
+  /** A counter that falls would be taken for a restart. */
   @Test
   public void testValuesThatFallAreGauges() {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();

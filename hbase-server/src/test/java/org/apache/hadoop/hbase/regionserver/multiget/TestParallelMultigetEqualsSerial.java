@@ -258,7 +258,7 @@ public class TestParallelMultigetEqualsSerial {
       }
     }
 
-    /** Whether a scanner of the table is open. */
+    /** Returns whether a scanner of the table is open. */
     private boolean isRead() {
       return regions.stream().map(HRegion::getStores).flatMap(List::stream)
         .map(HStore::getStorefiles).flatMap(Collection::stream)
@@ -571,8 +571,9 @@ public class TestParallelMultigetEqualsSerial {
   }
 
   /**
-   * What both servers have counted beside what tables have: no more in the end than at first.
-   * Tables of HBase's own, on either server, are read at any time, and count a get before that.
+   * Returns what both servers have counted beside what tables have: no more in the end than at
+   * first. Tables of HBase's own, on either server, are read at any time, and count a get before
+   * that.
    */
   private static Map<String, Long> ofServersOnly() {
     Map<String, Long> all = new TreeMap<>();

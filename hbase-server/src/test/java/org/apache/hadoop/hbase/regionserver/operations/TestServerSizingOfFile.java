@@ -133,7 +133,7 @@ public class TestServerSizingOfFile {
     assertClose("place of data", blocks * BLOCK_SIZE * PLACE_TO_SIZE, second.getCurrentSize());
   }
 
-  /** Within 8 %: small chunks have more headers, and the last one of each kind is not full. */
+  /** Allows 8 %: small chunks have more headers, and the last one of each kind is not full. */
   private static void assertClose(String what, double formula, long measured) {
     assertTrue(what + ": " + formula + " by the formula, " + measured + " measured",
       Math.abs(measured / formula - 1) < 0.08);

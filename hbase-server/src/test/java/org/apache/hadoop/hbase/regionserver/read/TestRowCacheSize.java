@@ -106,7 +106,7 @@ public class TestRowCacheSize {
     assertTrue("bytes of index: " + index, index <= rows * (MAX_INDEX_BYTES - RowStripe.HEADER));
   }
 
-  /** Else the chains of its index grow with the number of stripes. */
+  /** The chains of the index of a stripe would grow with the number of stripes otherwise. */
   @Test
   public void testAnyPlaceInTheIndexOfAStripeIsUsed() {
     SplittableRandom random = new SplittableRandom(2);

@@ -219,7 +219,7 @@ public class TestRowVersionsInterleavings {
     });
   }
 
-  /** An eviction of the row, of which it is registered and cached anew, beside a write. */
+  /** The row is evicted, registered and cached anew beside a write. */
   @Test
   public void testWriterOfARowThatIsEvicted() throws Exception {
     explore(model -> {

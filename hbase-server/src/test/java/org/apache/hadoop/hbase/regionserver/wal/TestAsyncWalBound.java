@@ -87,7 +87,7 @@ public class TestAsyncWalBound {
       this::sync, clock::get, new ReentrantLock());
   }
 
-  /** A WAL whose syncs take as long as the test wants. */
+  /** Syncs as slowly as the test wants. */
   private void sync(long txid) throws IOException {
     assertEquals("One sync at a time", 1, running.incrementAndGet());
     try {
@@ -432,7 +432,7 @@ public class TestAsyncWalBound {
       atRisk.get() <= 4_000 + count * 2 * 100);
   }
 
-  /** A bound whose thread never runs, in the time of {@link #clock}. */
+  /** Opens a bound whose thread never runs, in the time of {@link #clock}. */
   private void openWithoutThread() {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, this::sync,

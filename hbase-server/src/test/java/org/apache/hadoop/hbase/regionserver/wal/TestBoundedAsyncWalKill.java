@@ -283,7 +283,7 @@ public class TestBoundedAsyncWalKill {
     }
   }
 
-  /** What else happens while the server is written to. */
+  /** Does something else while the server is written to. */
   private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
     if (LONG && round % 4 == 3) {
       UTIL.getDFSCluster().restartDataNode(random.nextInt(DATA_NODES), false);

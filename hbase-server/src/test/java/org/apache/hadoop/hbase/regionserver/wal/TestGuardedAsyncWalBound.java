@@ -60,7 +60,7 @@ public class TestGuardedAsyncWalBound {
     writer.shutdownNow();
   }
 
-  /** A WAL whose syncs fail. */
+  /** Opens a WAL whose syncs fail. */
   private void open() {
     bound = new GuardedAsyncWalBound(AsyncWalSettings.of(conf), "test", TimeUnit.HOURS.toNanos(1),
       synced::get, txid -> {

@@ -130,7 +130,7 @@ public class TestBucketCacheFullyCachedFiles {
     return keys;
   }
 
-  /** What the reader of the file asks before it caches a data block that it has read. */
+  /** Returns what the reader of the file asks before it caches a data block that it has read. */
   private boolean readsAreCached() {
     HFileInfo info = Mockito.mock(HFileInfo.class);
     Mockito.when(info.getHFileContext())

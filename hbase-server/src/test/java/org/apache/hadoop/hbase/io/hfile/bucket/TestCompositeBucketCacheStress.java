@@ -54,7 +54,7 @@ public class TestCompositeBucketCacheStress {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCompositeBucketCacheStress.class);
 
-  /** At least; by default a test ends as soon as all that is to happen has happened. */
+  /** Minimum time; by default a test ends as soon as all that is to happen has happened. */
   private static final long DURATION_NANOS =
     TimeUnit.SECONDS.toNanos(Integer.getInteger(StressedTiers.SECONDS, 0));
   /** How much longer the test runs if an expected event has not happened yet. */

@@ -159,7 +159,7 @@ public class TestCorruptDevice {
     }
   }
 
-  /** Whether the tier has the block; if it does, it is the right one. */
+  /** Returns whether the tier has the block; if it does, it is the right one. */
   private boolean read(int i) {
     Cacheable block = tier.getBlock(key(i), true, false, true);
     if (block == null) {

@@ -125,7 +125,7 @@ public class TestDataPromotionStress {
     tiers.read(key, type, sizeOf(offset), cacheOnMiss);
   }
 
-  /** A file that is read while it is closed, and of which no block is cached afterwards. */
+  /** Reads a file while it is closed; afterwards no block of it is cached. */
   private void openAndClose(ThreadLocalRandom random) throws Exception {
     String file = "closing" + closed;
     for (int i = 0; i < 20; i++) {
@@ -137,7 +137,7 @@ public class TestDataPromotionStress {
     closed++;
   }
 
-  /** The smaller the offset the likelier, so that some are worth promoting. */
+  /** Prefers small offsets, so that some are worth promoting. */
   private static int skewed(ThreadLocalRandom random) {
     double u = random.nextDouble();
     return (int) (BLOCKS * u * u * u);

@@ -352,7 +352,7 @@ public class TestDeviceRestart {
     assertEquals(BLOCKS, readAll());
   }
 
-  /** What a stock server sees of the map: the messages as they would be without the sums. */
+  /** A stock server sees the messages as they would be without the sums. */
   @Test
   public void testSumIsTheOnlyDifferenceInTheMap() throws Exception {
     tier();

@@ -62,7 +62,7 @@ public class TestEntryChecksum {
     return bytes;
   }
 
-  /** Hadoop's own CRC32C. */
+  /** Returns Hadoop's own CRC32C. */
   private static int expected(byte[] bytes) {
     Checksum sum = DataChecksum.newDataChecksum(DataChecksum.Type.CRC32C, bytes.length);
     sum.update(bytes, 0, bytes.length);

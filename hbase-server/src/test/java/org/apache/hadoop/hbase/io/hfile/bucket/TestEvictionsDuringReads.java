@@ -136,7 +136,7 @@ public class TestEvictionsDuringReads {
     return CachedBlockFixture.key("file", (long) i * BLOCK_SIZE, BlockType.DATA);
   }
 
-  /** By key: the list of a file's blocks may lack one that was evicted and cached at once. */
+  /** Evicts by key: the list of a file's blocks may lack one that was cached anew at once. */
   private void evictEach() {
     for (int i = 0; i < BLOCKS; i++) {
       cache.evictBlock(key(i));
@@ -181,7 +181,7 @@ public class TestEvictionsDuringReads {
       && cache.backingMap.isEmpty() && isPoolWhole());
   }
 
-  /** Whether every buffer can be had again. */
+  /** Returns whether every buffer can be had again. */
   private boolean isPoolWhole() {
     List<ByteBuff> all = new ArrayList<>();
     long heapBefore = pool.getHeapAllocationBytes();

@@ -184,7 +184,7 @@ public class TestL1BucketCache {
     await(() -> tier.ramCache.isEmpty());
   }
 
-  /** What the eviction for want of space does with one block. */
+  /** Returns what the eviction for want of space does with one block. */
   private boolean evictForSpace(BlockCacheKey key) {
     return first.evictBucketEntryIfNoRpcReferenced(key, first.backingMap.get(key));
   }
@@ -221,7 +221,7 @@ public class TestL1BucketCache {
     assertTrue(first.getSpilledCount() > 0);
   }
 
-  /** Three times what L1 holds; a block at a time, so that no queue is ever full. */
+  /** Inserts three times what L1 holds, one block at a time, so that no queue is ever full. */
   private void spillsAndLosesNone() throws Exception {
     open();
     int blocks = 600;

@@ -220,7 +220,7 @@ public class TestMappedFileOrder {
     return CachedBlockFixture.block(BlockType.DATA, (long) i * BLOCK_SIZE, BLOCK_SIZE);
   }
 
-  /** One whose pieces have 1 MB. */
+  /** Opens a cache whose pieces have 1 MB. */
   private BucketCache open(String engine) throws IOException {
     return new BucketCache(engine + file, 16 << 20, BLOCK_SIZE, new int[] { BLOCK_SIZE + 1024 }, 1,
       64, map.getPath(), 60000, conf);

@@ -113,7 +113,7 @@ public class TestPersistedMapChunks {
     cache.shutdown();
   }
 
-  /** The layout, since a stock server must be able to read it as well. */
+  /** A stock server must be able to read the layout as well. */
   @Test
   public void testMapWithoutBlocksHasItsFirstChunk() throws Exception {
     BucketCache cache = new EvictingCache();

@@ -96,7 +96,7 @@ public class TestCompositeBucketCacheOnCluster {
     return blocks.size();
   }
 
-  /** What each tier holds of the table, and that it is what belongs there. */
+  /** Checks that each tier holds of the table what belongs there. */
   private static void assertSorted(HRegionServer server, Set<String> files) {
     for (String file : files) {
       boolean[] seen = new boolean[2];

@@ -238,7 +238,7 @@ public class TestFilePrefetch {
     return map;
   }
 
-  /** Of all, or requested by a hint while the prefetch of the opened file waits to begin. */
+  /** The hint comes at once, or while the prefetch of the opened file waits to begin. */
   @Test
   public void testOnlyHotBlocksOfAFileThatIsTooLarge() throws Exception {
     files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 1);

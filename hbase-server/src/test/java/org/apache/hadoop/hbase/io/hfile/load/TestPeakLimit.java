@@ -109,7 +109,7 @@ public class TestPeakLimit {
     assertEquals(200, write(limit(1.2), all(BLOCKS, 1))[1], 1);
   }
 
-  /** Also if the output is longer than was expected, or hotter, or a block exceeds the limit. */
+  /** The output may be longer than expected, or hotter, and a block may exceed the limit. */
   @Test
   public void testMaximum() {
     for (int[] expected : new int[][] { {}, all(BLOCKS, 0), random(BLOCKS, 1, 2, 3, MAX) }) {
@@ -138,7 +138,7 @@ public class TestPeakLimit {
     assertFalse(limit.hasRoomFor(BLOCKS * SIZE * 6 / 5));
   }
 
-  /** Twice as many as fit, the hottest ones last. Blocks take twice their bytes in the file. */
+  /** Half of the blocks fit, the hottest are last. They take twice their bytes in the file. */
   @Test
   public void testColdestDeferredBlocksAreLeftOut() {
     PeakLimit limit = limit(1);

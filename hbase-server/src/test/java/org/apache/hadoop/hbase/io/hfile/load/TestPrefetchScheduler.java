@@ -391,7 +391,7 @@ public class TestPrefetchScheduler {
     return scheduled;
   }
 
-  /** What a file waits for, five times over, does not happen but for its cancellation. */
+  /** Checks that what a file waits for, five times over, only happens if it is cancelled. */
   private void assertCancelEnds(Callable<ScheduledPrefetch> begin) throws Exception {
     int times = 5;
     for (int i = 0; i < times; i++) {

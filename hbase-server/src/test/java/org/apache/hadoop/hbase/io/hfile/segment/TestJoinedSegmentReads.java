@@ -134,7 +134,7 @@ public class TestJoinedSegmentReads {
     }
   }
 
-  /** What is to be read with the first ones: as long as it is one piece of a segment. */
+  /** Returns what is to be read with the first ones: as long as it is one piece of a segment. */
   private List<Long> joined(int number) {
     int length = Location.length(location(number));
     List<Long> joined = new ArrayList<>();

@@ -180,7 +180,7 @@ public class TestKilledSegmentCacheOnCluster {
     }
   }
 
-  /** What is in progress when the server is killed. */
+  /** Does what is in progress when the server is killed. */
   private void work(int round, Table table) {
     TableName name = table.getName();
     try {

@@ -363,7 +363,7 @@ public class TestSegmentCache {
     assertFalse(cache.isAlreadyCached(key(FILE, 1, BlockType.DATA)).get());
   }
 
-  /** What counts for the region if all blocks are of it. */
+  /** Returns what counts for the region if all blocks are of it. */
   private long regionBytes() {
     return cache.getCurrentSize() - cache.getBlockCount() * CachedFile.ENTRY_OVERHEAD;
   }

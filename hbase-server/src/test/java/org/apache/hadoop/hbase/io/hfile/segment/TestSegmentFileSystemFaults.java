@@ -117,7 +117,7 @@ public class TestSegmentFileSystemFaults {
     return true;
   }
 
-  /** Whether a command could be run and has succeeded. */
+  /** Returns whether a command could be run and has succeeded. */
   private static boolean run(String... command) throws InterruptedException {
     try {
       return new ProcessBuilder(command).inheritIO().start().waitFor() == 0;

@@ -198,7 +198,7 @@ public class TestSegmentIndexMemory {
     }
   }
 
-  /** Filled, and then each block replaced by another, in the order in which they came. */
+  /** Each block is replaced by another, in the order in which they were inserted. */
   @Test
   public void testBudgetSufficesForTheExpectedBlocks() {
     int[] numbers = { 1, 1000, 4097, 40_000, 100_000, 300_000, 1_000_000 };

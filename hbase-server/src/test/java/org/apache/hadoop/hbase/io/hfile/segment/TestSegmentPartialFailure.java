@@ -195,7 +195,7 @@ public class TestSegmentPartialFailure {
     assertTrue(onDevice().size() + " of " + segments, onDevice().size() >= segments - 2);
   }
 
-  /** A sparse file on a file system that has got full. */
+  /** The sparse file is on a file system that has got full. */
   @Test
   public void testFullFileSystemCostsNothing() throws IOException {
     int space = StoredBlocksFixture.SEGMENTS / 2;
@@ -231,7 +231,7 @@ public class TestSegmentPartialFailure {
     assertTrue(onDevice().size() + " of " + segments, onDevice().size() >= segments - 2);
   }
 
-  /** The same after a restart: nothing else tells which places are allocated. */
+  /** After a restart nothing else tells which places are allocated. */
   @Test
   public void testFullFileSystemDoesNotKeepAnEmptiedFileFromBeingUsed() throws IOException {
     open("first");

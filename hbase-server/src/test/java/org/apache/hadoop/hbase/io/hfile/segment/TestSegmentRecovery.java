@@ -63,7 +63,7 @@ public class TestSegmentRecovery {
       StoredBlocksFixture.BUFFERS, 0.25, 0, 3);
   }
 
-  /** A store that has been in use for long enough to have reclaimed all of its segments. */
+  /** Returns a store that was used until all of its segments were reclaimed. */
   private static StoredBlocksFixture used(String... paths) throws IOException {
     StoredBlocksFixture used =
       new StoredBlocksFixture(new SimulatedDevices(), settings(SEGMENTS, SEGMENT, paths)).start();
