@@ -227,7 +227,7 @@ public class TestResponseCells {
         new CellBlockBuilder(new Configuration()), new KeyValueCodec(), compressor));
   }
 
-  /** One thread for the connection, some that decode, as they do in a client. */
+  /** One thread has the connection, some decode, as in a client. */
   @Test
   public void testResponsesAreDecodedByOtherThreads() throws Exception {
     Codec codec = new KeyValueCodec();
