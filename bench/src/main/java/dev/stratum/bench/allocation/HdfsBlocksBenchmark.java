@@ -177,7 +177,7 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
       }
     }
 
-    /** Before anything is measured, since the start of JFR allocates as well. */
+    /** Begins before anything is measured, since the start of JFR allocates as well. */
     @Setup(Level.Iteration)
     public void sample() {
       if (iterations++ == UNSAMPLED) {

@@ -212,7 +212,7 @@ final class StandaloneTable implements Closeable {
     }
   }
 
-  /** Whether all rows are in one file of one region. */
+  /** Returns whether all rows are in one file of one region. */
   boolean isSettled() {
     return hbase.server().getRegions(NAME).size() == 1 && region().getMemStoreDataSize() == 0
       && region().getStores().get(0).getStorefilesCount() == 1;
@@ -231,7 +231,7 @@ final class StandaloneTable implements Closeable {
     }
   }
 
-  /** A table for one thread. */
+  /** Returns a table for one thread. */
   Table table() throws IOException {
     return hbase.connection().getTable(NAME);
   }
@@ -253,12 +253,10 @@ final class StandaloneTable implements Closeable {
     return hbase.server().getRpcServer().getByteBuffAllocator();
   }
 
-  /** A get of a whole row. */
   static Get get(int row) {
     return new Get(key(row));
   }
 
-  /** A put of a whole row. */
   static Put put(int row, Random random) {
     Put put = new Put(key(row));
     for (byte[] field : FIELDS) {

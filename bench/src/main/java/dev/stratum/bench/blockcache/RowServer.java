@@ -279,7 +279,7 @@ public final class RowServer implements Closeable {
     return serve(rows.length, controller -> services.multi(controller, request));
   }
 
-  /** What the server's code has to do with a request before a handler has it: its queue. */
+  /** Does what the server's code has to do with a request before a handler has it: its queue. */
   private void dispatch(MultiRequest request) {
     services.getPriority(MULTI, request, user);
   }
@@ -313,7 +313,10 @@ public final class RowServer implements Closeable {
       dispatch(request);
     }
 
-    /** What the RegionServer does, without a response. @return what it answers */
+    /**
+     * Does what the RegionServer does, without a response.
+     * @return what it answers
+     */
     public Object serve() throws IOException {
       RpcServer.setCurrentCall(call);
       try {

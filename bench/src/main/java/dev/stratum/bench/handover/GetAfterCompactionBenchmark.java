@@ -223,7 +223,7 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     return gets();
   }
 
-  /** The major compaction, in a JVM that has done some already. */
+  /** Runs the major compaction, in a JVM that has done some already. */
   @Benchmark
   @Warmup(iterations = 8)
   @Measurement(iterations = 16)

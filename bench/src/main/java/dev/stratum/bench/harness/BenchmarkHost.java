@@ -187,7 +187,7 @@ public final class BenchmarkHost implements Conversation.Answers {
     return list;
   }
 
-  /** What warm-up and measurement take in one JVM, in ms; start and set-up come on top. */
+  /** Returns what warm-up and measurement take in one JVM, in ms; start and set-up come on top. */
   private static long millisPerJvm(BenchmarkListEntry entry) {
     boolean single = entry.getMode() == Mode.SingleShotTime;
     if (single) {
@@ -294,7 +294,7 @@ public final class BenchmarkHost implements Conversation.Answers {
     return runs.size();
   }
 
-  /** The parameters of one JVM's run, saying how many JVMs there were in all. */
+  /** Returns the parameters of one JVM's run, saying how many JVMs there were in all. */
   private static BenchmarkParams withForks(BenchmarkParams one, int forks) {
     WorkloadParams workload = new WorkloadParams();
     int index = 0;

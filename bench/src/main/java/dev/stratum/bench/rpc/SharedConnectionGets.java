@@ -128,21 +128,19 @@ public abstract class SharedConnectionGets extends PinnedJvm {
   /** Sets the keys of the feature. */
   abstract void configure(Configuration conf);
 
-  /** What one operation of each benchmark is. */
+  /** Performs one operation of each benchmark. */
   Result get() throws IOException {
     try (Table table = hbase.connection().getTable(NAME)) {
       return table.get(new Get(Bytes.toBytes(ThreadLocalRandom.current().nextInt(ROWS))));
     }
   }
 
-  /** One client. */
   @Benchmark
   @Threads(1)
   public Result one() throws IOException {
     return get();
   }
 
-  /** Sixteen clients. */
   @Benchmark
   @Threads(16)
   public Result sixteen() throws IOException {

@@ -172,7 +172,7 @@ final class FlameGraph implements AutoCloseable {
     stacks.merge('[' + kind(thread) + ']' + frames, samples, Long::sum);
   }
 
-  /** The name of a thread without what tells it from others of its kind. */
+  /** Returns the name of a thread without what tells it from others of its kind. */
   private static String kind(String thread) {
     return thread.replaceAll(" tid=\\d+|[\\[\\];]|\\d+", "");
   }
