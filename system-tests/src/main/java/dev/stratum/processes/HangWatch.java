@@ -146,7 +146,7 @@ public final class HangWatch {
     }
   }
 
-  /** How much of an operation's time nothing explains, in ns. */
+  /** Returns how much of an operation's time nothing explains, in ns. */
   long unexplainedNanos(Operation operation) {
     long from = operation.began() - origin;
     long to = operation.ended() - origin;
@@ -282,7 +282,7 @@ public final class HangWatch {
     return text.toString();
   }
 
-  /** One line about an operation. */
+  /** Describes an operation in one line. */
   public String describe(Operation operation) {
     long from = operation.began() - origin;
     long to = operation.ended() - origin;

@@ -126,7 +126,7 @@ final class CheckedLoad {
     return asyncWrites.size();
   }
 
-  /** The sum of what each counter was incremented by, as acknowledged. */
+  /** Returns the sum of what each counter was incremented by, as acknowledged. */
   long[] incremented() {
     return counters.incremented();
   }
@@ -343,7 +343,7 @@ final class CheckedLoad {
     }
   }
 
-  /** Not watched, as it is many requests. */
+  /** Loads files in bulk; this is not watched, as it is many requests. */
   private void bulkLoad() {
     long written = ++version;
     List<Integer> rows = own.neighbours(randomRow(), BATCH);

@@ -103,7 +103,7 @@ final class Cluster implements Closeable {
       return name;
     }
 
-    /** Its own keys, as it was told last. */
+    /** Returns its own keys, as it was told last. */
     Map<String, String> keys() {
       return keys;
     }
@@ -306,7 +306,7 @@ final class Cluster implements Closeable {
     return moved;
   }
 
-  /** The table's regions that a server has. */
+  /** Returns the table's regions that a server has. */
   List<RegionInfo> regions(Server server) throws IOException {
     return admin.getRegions(server.name).stream()
       .filter(region -> region.getTable().equals(CheckedLoad.TABLE)).collect(Collectors.toList());
@@ -465,7 +465,7 @@ final class Cluster implements Closeable {
     return file;
   }
 
-  /** Where a process of the cluster listens that other machines could reach. */
+  /** Returns where a process of the cluster listens that other machines could reach. */
   List<String> reachable() throws IOException {
     return processes.reachable();
   }

@@ -161,7 +161,7 @@ public class TestChaos {
     verify();
   }
 
-  /** All but what takes a server's JVM with it. */
+  /** Returns all but what takes a server's JVM with it. */
   private Map<String, Disturbance> harmless() {
     Map<String, Disturbance> things = new HashMap<>();
     things.put("SIGSTOP of a DataNode", this::stopDataNode);

@@ -120,7 +120,7 @@ public class TestSoak {
     cluster.load().pause();
   }
 
-  /** Also of a run that fails. */
+  /** Writes the results, also of a run that fails. */
   private void write() throws IOException {
     JsonObject json = new JsonObject();
     json.add("seconds", array(seconds));

@@ -65,7 +65,7 @@ final class SuiteProcess implements AutoCloseable {
     return process.waitFor();
   }
 
-  /** It and what it has started. */
+  /** Returns it and what it has started. */
   List<ProcessHandle> processes() {
     return Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
   }

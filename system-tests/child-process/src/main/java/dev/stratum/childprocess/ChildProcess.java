@@ -92,7 +92,7 @@ public final class ChildProcess implements Closeable {
     }
   }
 
-  /** The command line, without the class path. */
+  /** Returns the command line, without the class path. */
   public List<String> command() {
     return command;
   }
