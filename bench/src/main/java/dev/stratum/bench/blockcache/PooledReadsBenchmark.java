@@ -83,14 +83,14 @@ public class PooledReadsBenchmark extends PinnedJvm {
     final Configuration conf = HBaseConfiguration.create();
     StoreFileBlocks blocks;
     BucketCache cache;
-    private Engine place;
+    private Engine storage;
     private StoreFileBlocks.Location[] order;
     private int next;
 
     void fill(String engine, String persistencePath) throws IOException, InterruptedException {
       conf.setBoolean(CLASSES_KEY, pool.equals("classes"));
       blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
-      place = new Engine(engine);
+      storage = new Engine(engine);
       open(persistencePath);
       List<StoreFileBlocks.Location> data = new ArrayList<>();
       List<StoreFileBlocks.Location> all = blocks.readAll(block -> {
@@ -112,8 +112,8 @@ public class PooledReadsBenchmark extends PinnedJvm {
     void open(String persistencePath) throws IOException {
       // The allocator hands out whole buckets, which takes twice the space; the queue takes
       // everything.
-      cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
-        persistencePath, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
+      cache = new BucketCache(storage.setting(), (2L * megabytes + 64) << 20, size, null, 3,
+        1 << 16, persistencePath, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     }
 
     int read() {
@@ -128,7 +128,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
     @TearDown(Level.Trial)
     public void close() throws IOException {
       cache.shutdown();
-      place.close();
+      storage.close();
       blocks.close();
     }
   }

@@ -110,7 +110,7 @@ final class ClusterPair implements Closeable {
     deleteData();
   }
 
-  /** Returns Stock's and the fork's cluster, in this order. */
+  /** Returns stock's and the fork's cluster, in this order. */
   List<ClusterUnderTest> clusters() {
     return clusters;
   }
