@@ -153,11 +153,11 @@ public final class Chart {
   }
 
   private String left(double value) {
-    return Axis.plain(left + x.place(value) * (width - RIGHT - left), 1);
+    return Axis.plain(left + x.at(value) * (width - RIGHT - left), 1);
   }
 
   private String top(double value) {
-    return Axis.plain(bottom - y.place(value) * (bottom - top), 1);
+    return Axis.plain(bottom - y.at(value) * (bottom - top), 1);
   }
 
   /** Returns the chart for an {@link HtmlPage}. */

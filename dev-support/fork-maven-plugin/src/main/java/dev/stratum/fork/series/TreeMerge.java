@@ -52,17 +52,17 @@ public final class TreeMerge {
       return change.path();
     }
 
-    /** Returns the places in conflict: lines of the tree's file, or the reason. */
-    public List<String> places() {
-      List<String> places = new ArrayList<>();
+    /** Returns the positions in conflict: lines of the tree's file, or the reason. */
+    public List<String> positions() {
+      List<String> positions = new ArrayList<>();
       if (isOfLines()) {
         for (MergeChunk chunk : merge(change, ours, ContentMergeStrategy.CONFLICT)) {
           if (chunk.getConflictState() == MergeChunk.ConflictState.FIRST_CONFLICTING_RANGE) {
-            places.add(path() + ":" + (chunk.getBegin() + 1));
+            positions.add(path() + ":" + (chunk.getBegin() + 1));
           }
         }
       }
-      return places.isEmpty() ? List.of(path() + " (" + reason + ")") : places;
+      return positions.isEmpty() ? List.of(path() + " (" + reason + ")") : positions;
     }
 
     private boolean isOfLines() {
