@@ -38,8 +38,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What increments of a row must have in common to be merged: columns, time range, durability, and
- * attributes, with time to live and priority among them. Immutable.
+ * The properties that increments of a row must share to be merged: columns, time range, durability,
+ * and attributes, with time to live and priority among them. Immutable.
  */
 @InterfaceAudience.Private
 final class CounterKey {

@@ -29,7 +29,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public interface OnlineFiles {
 
-  /** What the regions that are online at one moment read. Immutable. */
+  /** The files that regions read which are online at one moment. Immutable. */
   interface Snapshot {
     /**
      * Returns whether a region is online whose files are in the directory of this encoded name.
