@@ -89,7 +89,7 @@ public class TestChaos {
 
   private final long seed = seed();
   private final Random random = new Random(seed);
-  private final List<Process> helpers = new ArrayList<>();
+  private final List<Process> commands = new ArrayList<>();
   private final JsonArray losses = new JsonArray();
   private final Set<Cluster.Server> killed = new HashSet<>();
   private Cluster cluster;
@@ -225,7 +225,7 @@ public class TestChaos {
     String script = now + " || exit 1; sleep " + SECONDS_OF_A_FAULT + "; " + then + " || :";
     Process process = new ProcessBuilder("sh", "-c", script)
       .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    helpers.add(process);
+    commands.add(process);
   }
 
   private void stopDataNode() throws Exception {
@@ -308,10 +308,10 @@ public class TestChaos {
 
   /** Nothing is stopped or full any more, and all regions are served. */
   private void calm() throws Exception {
-    for (Process helper : helpers) {
-      assertEquals("what stops and limits processes", 0, helper.waitFor());
+    for (Process command : commands) {
+      assertEquals("what stops and limits processes", 0, command.waitFor());
     }
-    helpers.clear();
+    commands.clear();
     cluster.awaitServed();
     cluster.load().awaitOperations(5 * OPERATIONS);
   }

@@ -60,7 +60,7 @@ public final class MultigetPool implements ParallelGets.Threads {
   private static final Logger LOG = LoggerFactory.getLogger(MultigetPool.class);
 
   /** Number of gets per additional thread, if they do not wait for a device. */
-  private static final int GETS_PER_HELPER = 3;
+  private static final int GETS_PER_WORKER = 3;
   private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(60);
   /**
    * How long a thread stays awake for an expected request: until a handler is awake and has the
@@ -89,7 +89,7 @@ public final class MultigetPool implements ParallelGets.Threads {
   private final LongAdder deviceBatches = new LongAdder();
   private final LongAdder windowAdvances = new LongAdder();
   private final LongAdder handlerGets = new LongAdder();
-  private final LongAdder helperGets = new LongAdder();
+  private final LongAdder workerGets = new LongAdder();
   private final LongAdder expected = new LongAdder();
   private final LongAdder handoffs = new LongAdder();
   private final LongAdder spuriousHandoffs = new LongAdder();
@@ -284,15 +284,15 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   @Override
-  public boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets,
+  public boolean requestThreads(ParallelGets multiget, AtomicInteger workers, int gets,
     boolean waiting) {
     MultigetSettings current = settings;
     HandoffThreadPool called = threads;
     if (!current.isEnabled() || called == null) {
       return false;
     }
-    int wanted = Math.min(current.maxTasks() - 1, waiting ? gets : gets / GETS_PER_HELPER);
-    int missing = wanted - helpers.get();
+    int wanted = Math.min(current.maxTasks() - 1, waiting ? gets : gets / GETS_PER_WORKER);
+    int missing = wanted - workers.get();
     if (missing <= 0) {
       return false;
     }
@@ -303,14 +303,14 @@ public final class MultigetPool implements ParallelGets.Threads {
         pendingHandoffs.decrementAndGet();
         return any;
       }
-      helpers.incrementAndGet();
+      workers.incrementAndGet();
       boolean accepted = false;
       try {
-        accepted = called.call(multiget.helper(System.nanoTime()));
+        accepted = called.call(multiget.worker(System.nanoTime()));
       } finally {
         if (!accepted) {
           pendingHandoffs.decrementAndGet();
-          helpers.decrementAndGet();
+          workers.decrementAndGet();
         }
       }
       if (!accepted) {
@@ -330,7 +330,7 @@ public final class MultigetPool implements ParallelGets.Threads {
       if (gets == 0) {
         spuriousHandoffs.increment();
       }
-      helperGets.add(gets);
+      workerGets.add(gets);
     } finally {
       // This is last, so that a caller that sees no pending handoff sees all of their effects.
       pendingHandoffs.decrementAndGet();
@@ -397,8 +397,8 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   /** Returns the number of gets of parallel batches served by other threads. */
-  long getHelperGetCount() {
-    return helperGets.sum();
+  long getWorkerGetCount() {
+    return workerGets.sum();
   }
 
   /** Returns how often a thread was woken up in advance for a request. */

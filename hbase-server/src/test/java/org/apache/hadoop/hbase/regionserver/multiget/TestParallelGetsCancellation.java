@@ -68,7 +68,7 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
       // The response is found too large: the others are left out.
     }
     assertEquals(0, underWay.get());
-    long before = pool.getHelperGetCount() + pool.getHandlerGetCount();
+    long before = pool.getWorkerGetCount() + pool.getHandlerGetCount();
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
     sleep(20);
     assertTrue(before <= ParallelGets.WINDOW);

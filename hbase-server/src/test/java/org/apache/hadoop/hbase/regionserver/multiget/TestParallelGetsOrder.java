@@ -80,8 +80,8 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
       assertEquals(1, served.get(i));
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    assertTrue(pool.getHelperGetCount() > 0);
-    assertEquals(500, pool.getHelperGetCount() + pool.getHandlerGetCount());
+    assertTrue(pool.getWorkerGetCount() > 0);
+    assertEquals(500, pool.getWorkerGetCount() + pool.getHandlerGetCount());
     assertEquals(1, pool.getParallelBatchCount());
   }
 

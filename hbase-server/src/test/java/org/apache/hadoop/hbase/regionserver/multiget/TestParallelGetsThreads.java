@@ -89,8 +89,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     });
   }
 
-  private static void countIf(boolean isHelper, CountDownLatch latch) {
-    if (isHelper) {
+  private static void countIf(boolean isWorker, CountDownLatch latch) {
+    if (isWorker) {
       latch.countDown();
     }
   }
@@ -101,8 +101,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     pool = pool(1);
     CountDownLatch busy = new CountDownLatch(1);
     Thread handler = Thread.currentThread();
-    Future<?> other = serveElsewhere(20, isHelper -> {
-      countIf(isHelper, busy);
+    Future<?> other = serveElsewhere(20, isWorker -> {
+      countIf(isWorker, busy);
       await(end);
     });
     await(busy);
@@ -125,7 +125,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     List<Future<?>> ends = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       int called = 2 * (i + 1);
-      ends.add(serveElsewhere(20, isHelper -> await(end)));
+      ends.add(serveElsewhere(20, isWorker -> await(end)));
       waitUntil(() -> pool.getPendingHandoffCount() == called);
     }
     Thread handler = Thread.currentThread();
@@ -157,8 +157,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     pool.shutdown();
     pool = pool(1);
     CountDownLatch helped = new CountDownLatch(1);
-    Future<?> large = serveElsewhere(5000, isHelper -> {
-      countIf(isHelper, helped);
+    Future<?> large = serveElsewhere(5000, isWorker -> {
+      countIf(isWorker, helped);
       if (end.getCount() > 0) {
         sleep(2);
       }
@@ -274,7 +274,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     }
     assertEquals(DeviceWaitProbe.LIKELY, pool.getParallelBatchCount());
     assertEquals(0, pool.getCpuBoundBatchCount());
-    assertTrue(pool.getHelperGetCount() > 0);
+    assertTrue(pool.getWorkerGetCount() > 0);
   }
 
   @Test
@@ -337,7 +337,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       each.get(120, TimeUnit.SECONDS);
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    assertTrue(pool.getHelperGetCount() > 0);
+    assertTrue(pool.getWorkerGetCount() > 0);
   }
 
   private void multi(Random random, int count) throws IOException {

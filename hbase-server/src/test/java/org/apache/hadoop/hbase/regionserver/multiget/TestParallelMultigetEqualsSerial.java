@@ -660,7 +660,7 @@ public class TestParallelMultigetEqualsSerial {
     assertTrue("failed " + failed, failed > count / 50);
     assertTrue("services " + services, services > count / 50);
     assertTrue(Disturbance.GETS.get() > count);
-    assertTrue(helperGets() > count);
+    assertTrue(workerGets() > count);
     assertTrue(all.toString(), NOTHING_OF.containsAll(all.keySet().stream()
       .filter(name -> all.get(name) == 0).collect(Collectors.toSet())));
     assertEquals(ofServersBefore, settled(TestParallelMultigetEqualsSerial::ofServersOnly));
@@ -670,7 +670,7 @@ public class TestParallelMultigetEqualsSerial {
     assertNothingIsHeld();
   }
 
-  private static long helperGets() {
+  private static long workerGets() {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
     return ((Counter) registry.get("HelperGetCount").get()).getCount();
   }
