@@ -312,8 +312,8 @@ final class RowStripe {
   }
 
   private void admit(int entry, int length) {
-    int place = main.add(length);
-    while (place == NONE) {
+    int address = main.add(length);
+    while (address == NONE) {
       int victim = main.oldest();
       if (!isDead(victim)) {
         if (isOpen(victim) && frequency(entry) <= frequency(victim)) {
@@ -324,11 +324,11 @@ final class RowStripe {
         evict(victim);
       }
       main.removeOldest();
-      place = main.add(length);
+      address = main.add(length);
     }
     copyOut(entry, length);
-    replaceLink(entry, place);
-    copyIn(place, length);
+    replaceLink(entry, address);
+    copyIn(address, length);
   }
 
   /** Evicts a row for lack of memory. */
@@ -368,14 +368,14 @@ final class RowStripe {
     int length = pages.getInt(entry, RowRing.LENGTH);
     copyOut(entry, length);
     main.removeOldest();
-    int place = main.add(length);
-    if (place == NONE) {
+    int address = main.add(length);
+    if (address == NONE) {
       // It would not be contiguous at the end of the page.
       unlink(entry);
       return;
     }
-    replaceLink(entry, place);
-    copyIn(place, length);
+    replaceLink(entry, address);
+    copyIn(address, length);
   }
 
   private void copyOut(int entry, int length) {
@@ -386,8 +386,8 @@ final class RowStripe {
       length);
   }
 
-  private void copyIn(int place, int length) {
-    ByteBufferUtils.copyFromArrayToBuffer(pages.memory(place), RowPages.offset(place), moved, 0,
+  private void copyIn(int address, int length) {
+    ByteBufferUtils.copyFromArrayToBuffer(pages.memory(address), RowPages.offset(address), moved, 0,
       length);
   }
 

@@ -202,7 +202,7 @@ public class RowVersions {
     try {
       int slot = find(table, rowHash);
       if (slot < 0) {
-        slot = place(rowHash, last);
+        slot = slotFor(rowHash, last);
         AtomicLongArray slots = table.slots;
         slots.set(slot, tag(rowHash) << TAG_SHIFT);
         // A write that begins from here on raises the slot. All others are counted here.
@@ -237,7 +237,7 @@ public class RowVersions {
   }
 
   /** Returns an empty slot for a row, or else that of one which was not found of late. */
-  private int place(int rowHash, LongSupplier last) {
+  private int slotFor(int rowHash, LongSupplier last) {
     if (table.relative(last.getAsLong()) > MOST_NUMBER / 2) {
       // This happens once in months. All rows are registered anew.
       table = new Table(last.getAsLong(), table.slots.length());
@@ -297,12 +297,12 @@ public class RowVersions {
     long tag = word >>> TAG_SHIFT;
     // The bit of the hash that tells the new bucket is in the tag.
     boolean isUpper = (tag << HASH_SHIFT & from.length() / WAYS) != 0;
-    int place = isUpper ? slot + from.length() : slot;
+    int target = isUpper ? slot + from.length() : slot;
     step();
-    to.set(place, word);
+    to.set(target, word);
     // What a write has raised before it could find the copy.
     step();
-    raise(to, place, tag, from.get(slot) & MOST_NUMBER);
+    raise(to, target, tag, from.get(slot) & MOST_NUMBER);
   }
 
   final int slotCount() {

@@ -111,16 +111,16 @@ public class TestRowCacheSize {
   public void testAnyPlaceInTheIndexOfAStripeIsUsed() {
     SplittableRandom random = new SplittableRandom(2);
     int stripes = 128;
-    int places = 1 << 14;
+    int slots = 1 << 14;
     BitSet used = new BitSet();
-    // Twenty hashes for each place.
-    for (int i = 0; i < 20 * stripes * places; i++) {
+    // Twenty hashes for each slot.
+    for (int i = 0; i < 20 * stripes * slots; i++) {
       int hash = random.nextInt();
       if (RowCache.stripe(hash, stripes) == 3) {
-        used.set(hash & places - 1);
+        used.set(hash & slots - 1);
       }
     }
-    assertEquals(places, used.cardinality());
+    assertEquals(slots, used.cardinality());
   }
 
   /** A row's probability is one by its rank; four times as many are read as have room. */
