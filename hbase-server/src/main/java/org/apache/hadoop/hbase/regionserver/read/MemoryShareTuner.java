@@ -62,8 +62,8 @@ final class MemoryShareTuner {
     this.memory = memory;
     this.rows = rows;
     this.blocks = blocks;
-    this.ghostBytes = Math.max(tier.getLoanSize(), tier.getMaxLent() / GHOST_PARTS);
-    this.step = (int) Math.max(1, tier.getMaxLent() / tier.getLoanSize() / STEPS);
+    this.ghostBytes = Math.max(tier.getUnitSize(), tier.getMaxLent() / GHOST_PARTS);
+    this.step = (int) Math.max(1, tier.getMaxLent() / tier.getUnitSize() / STEPS);
     this.lastRowHits = rows.getHits();
     this.lastBlockHits = blocks.getHits();
   }

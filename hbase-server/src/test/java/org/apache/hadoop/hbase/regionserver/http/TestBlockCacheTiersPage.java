@@ -365,7 +365,7 @@ public class TestBlockCacheTiersPage {
     assertSingleTree(page);
     Matcher line = Pattern.compile("<path d=\"([^\"]*)\"").matcher(page);
     assertTrue(line.find());
-    assertEquals("two stretches", 3, line.group(1).split("M").length);
+    assertEquals("two intervals", 3, line.group(1).split("M").length);
     Matcher xs = Pattern.compile("[ML]([\\d.]+) ([\\d.]+)").matcher(line.group(1));
     double before = 0;
     while (xs.find()) {

@@ -64,7 +64,7 @@ public class TestServerSizingOfFile {
   private static final int ROW_LENGTH = 23;
   private static final int BLOCK_SIZE = 32 * 1024;
   /** What a block takes in a bucket beyond the block size: the last cell, the header, the rest. */
-  private static final double PLACE_TO_SIZE = 33792.0 / BLOCK_SIZE;
+  private static final double ITEM_TO_SIZE = 33792.0 / BLOCK_SIZE;
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
@@ -130,7 +130,7 @@ public class TestServerSizingOfFile {
     assertEquals(blocks, sizing.blocks());
     assertClose("index and bloom", sizing.indexBytes() + sizing.bloomBytes(),
       first.getMetaBlockSize());
-    assertClose("place of data", blocks * BLOCK_SIZE * PLACE_TO_SIZE, second.getCurrentSize());
+    assertClose("place of data", blocks * BLOCK_SIZE * ITEM_TO_SIZE, second.getCurrentSize());
   }
 
   /** Allows 8 %: small chunks have more headers, and the last one of each kind is not full. */

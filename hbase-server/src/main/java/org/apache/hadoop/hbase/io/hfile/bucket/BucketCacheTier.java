@@ -62,7 +62,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private final BucketSizes bucketSizes;
   private final BucketCacheTierMetrics metrics = new BucketCacheTierMetrics();
   private final LockFreeLookup lookup;
-  private final SparePlaces sparePlaces = new SparePlaces(this);
+  private final InsertionSpace space = new InsertionSpace(this);
   private final DeviceAccess device;
   /** The clock of accesses: the number of blocks inserted into the map so far. */
   private final AtomicLong insertions;
@@ -308,12 +308,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
-  public boolean accepts(Cacheable block) {
-    return bucketSizeFor(block) > 0;
-  }
-
-  @Override
-  public boolean hasRoomFor(Cacheable block) {
+  public boolean hasSpaceFor(Cacheable block) {
     int size = bucketSizeFor(block);
     // Blocks that wait to be written take buckets as well, each about as large.
     return size > 0 && isCacheEnabled()
@@ -322,15 +317,15 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   public boolean hasSpareSpace() {
-    return SparePlaces.hasSpareSpace(this);
+    return space.isSpare();
   }
 
   @Override
   public boolean hasSpareSpaceFor(int serializedLength) {
-    return sparePlaces.areThereFor(serializedLength);
+    return space.isSpareFor(serializedLength);
   }
 
-  /** Returns the bytes of blocks that are not evicted to make room for others. */
+  /** Returns the bytes of blocks that are not evicted for others. */
   long getPressingSize() {
     return getAllocator().getUsedSize();
   }
@@ -352,7 +347,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return WriterQueueSpace.await(this, name, key, timeoutNanos);
+    return space.awaitQueue(name, key, timeoutNanos);
   }
 
   @Override

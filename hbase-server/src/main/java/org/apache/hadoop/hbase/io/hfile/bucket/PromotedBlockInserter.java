@@ -35,14 +35,14 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class PromotedBlockInserter {
 
   private final BucketCacheTier cache;
-  private final IntConsumer noPlace;
+  private final IntConsumer sizeExhausted;
   /** Bytes of the engine that copies take, as the superclass counts those of its insertions. */
   private final LongAdder usedBytes = new LongAdder();
 
-  /** @param noPlace receives the bytes of each place that was not found */
-  PromotedBlockInserter(BucketCacheTier cache, IntConsumer noPlace) {
+  /** @param sizeExhausted receives the bytes of each item that was not found */
+  PromotedBlockInserter(BucketCacheTier cache, IntConsumer sizeExhausted) {
     this.cache = cache;
-    this.noPlace = noPlace;
+    this.sizeExhausted = sizeExhausted;
   }
 
   /** Returns the bytes of the engine that promoted blocks take. */
@@ -64,7 +64,7 @@ final class PromotedBlockInserter {
     try {
       entry = write(block, length, cache.getAllocator().allocateBlock(length));
     } catch (CacheFullException e) {
-      noPlace.accept(cache.bucketSizeFor(length));
+      sizeExhausted.accept(cache.bucketSizeFor(length));
       return false;
     }
     boolean inserted = false;

@@ -133,7 +133,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     if (!meta && isReadMiss(inMemory, waitWhenCache) && isRejected(key)) {
       return;
     }
-    CacheTier tier = meta && first.accepts(block) ? first : second;
+    CacheTier tier = meta && first.sizeOf(block) > 0 ? first : second;
     tier.cacheBlock(key, block, inMemory, waitWhenCache);
   }
 
@@ -190,7 +190,7 @@ public class CompositeBucketCache extends CombinedBlockCache
       if (
         policy != null && isRequested(key, caching, counts) && !isMetaBlock(block.getBlockType())
       ) {
-        policy.onHit(key, first.placeFor(block));
+        policy.onHit(key, first.sizeOf(block));
       }
     }
     return block;
@@ -200,12 +200,12 @@ public class CompositeBucketCache extends CombinedBlockCache
   @Override
   public Runnable hit(BlockCacheKey key, Cacheable block, boolean caching) {
     PromotionPolicy policy = promotion;
-    int place = policy != null && isRequested(key, caching, true)
-      && !isMetaBlock(block.getBlockType()) ? first.placeFor(block) : 0;
+    int size = policy != null && isRequested(key, caching, true)
+      && !isMetaBlock(block.getBlockType()) ? first.sizeOf(block) : 0;
     return () -> {
       first.getStats().hit(caching, key.isPrimary(), key.getBlockType());
-      if (place > 0) {
-        policy.onHit(key, place);
+      if (size > 0) {
+        policy.onHit(key, size);
       }
     };
   }
@@ -235,7 +235,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   }
 
   private void promote(PromotionPolicy policy, BlockCacheKey key, Cacheable block) {
-    int size = first.placeFor(block);
+    int size = first.sizeOf(block);
     if (size > 0 && policy.onSlowHit(key, size)) {
       promoteAdmitted(policy, key, block);
     }
@@ -321,7 +321,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   public boolean copyToL1(BlockCacheKey key, Cacheable block, int accesses) {
     PromotionPolicy policy = promotion;
     return policy != null && second.containsBlock(key)
-      && policy.admitsReplacement(key, first.placeFor(block))
+      && policy.admitsReplacement(key, first.sizeOf(block))
       && promoteAdmitted(policy, key, block);
   }
 
@@ -366,7 +366,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   private void restoreToL1(BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     if (
-      !first.hasRoomFor(block) || first.containsBlock(key) || ReferredFile.of(hfileName) != null
+      !first.hasSpaceFor(block) || first.containsBlock(key) || ReferredFile.of(hfileName) != null
     ) {
       // Blocks found through a reference belong to another file, and references are short-lived.
       return;
@@ -436,7 +436,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   @Override
   public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
     if (
-      isMetaBlock(block.getBlockType()) && first.accepts(block)
+      isMetaBlock(block.getBlockType()) && first.sizeOf(block) > 0
         && first.blockFitsIntoTheCache(block).orElse(true)
     ) {
       return Optional.of(true);

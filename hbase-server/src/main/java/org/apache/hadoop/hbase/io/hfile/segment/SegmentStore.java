@@ -184,19 +184,19 @@ final class SegmentStore {
     return thread;
   }
 
-  /** Delegates to {@link SegmentInserter#accepts}. */
-  boolean accepts(int dataLength) {
-    return inserter.accepts(dataLength);
+  /** Delegates to {@link SegmentInserter#fits}. */
+  boolean fits(int dataLength) {
+    return inserter.fits(dataLength);
   }
 
-  /** Delegates to {@link InsertionControl#hasRoom}. */
-  boolean hasRoom(InsertSource kind) {
-    return control.hasRoom(kind);
+  /** Delegates to {@link InsertionControl#hasSpace}. */
+  boolean hasSpace(InsertSource kind) {
+    return control.hasSpace(kind);
   }
 
-  /** Delegates to {@link InsertionControl#awaitRoom}. */
-  boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
-    return control.awaitRoom(kind, nanos);
+  /** Delegates to {@link InsertionControl#awaitSpace}. */
+  boolean awaitSpace(InsertSource kind, long nanos) throws InterruptedException {
+    return control.awaitSpace(kind, nanos);
   }
 
   /** Delegates to {@link InsertionControl#isBehind}. */

@@ -251,7 +251,7 @@ public class TestDeviceOutage {
     assertFalse(tier.containsBlock(key(BLOCKS)));
     assertEquals(1, device.bypassedInserts.sum());
     HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 0, SIZE);
-    assertFalse(tier.hasRoomFor(block));
+    assertFalse(tier.hasSpaceFor(block));
     assertFalse(tier.blockFitsIntoTheCache(block).get());
     block.release();
 

@@ -113,9 +113,9 @@ public class TestEvictionsDuringReads {
   public void fill() throws IOException {
     File dir = new File(util.getDataTestDir().toUri().getPath());
     assertTrue(dir.mkdirs());
-    String place = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
+    String ioEngine = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
     int[] bucketSizes = { BLOCK_SIZE + 1024 };
-    cache = new BucketCache(place, 8 << 20, BLOCK_SIZE, bucketSizes, writers, 64, null, 60000,
+    cache = new BucketCache(ioEngine, 8 << 20, BLOCK_SIZE, bucketSizes, writers, 64, null, 60000,
       conf);
     for (int i = 0; i < BLOCKS; i++) {
       Cacheable block = CachedBlockFixture.block(BlockType.DATA, (long) i * BLOCK_SIZE, BLOCK_SIZE);

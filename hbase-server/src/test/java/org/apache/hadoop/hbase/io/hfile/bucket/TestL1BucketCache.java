@@ -107,8 +107,8 @@ public class TestL1BucketCache {
     }
 
     @Override
-    public boolean hasRoomFor(Cacheable block) {
-      boolean has = super.hasRoomFor(block);
+    public boolean hasSpaceFor(Cacheable block) {
+      boolean has = super.hasSpaceFor(block);
       beforeMove.run();
       return has;
     }
@@ -484,7 +484,7 @@ public class TestL1BucketCache {
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     open();
     HFileBlock another = block(META, 0, SIZE);
-    for (int i = 0; first.hasRoomFor(another); i++) {
+    for (int i = 0; first.hasSpaceFor(another); i++) {
       put(first, key("other", i, META));
     }
     assertEquals(2, cache.evictBlocksRangeByHfileName("other", 0, 1));
@@ -552,10 +552,10 @@ public class TestL1BucketCache {
     for (int i = 0; i < 14; i++) {
       put(first, key("small", i, META));
     }
-    assertTrue("there is space", first.hasRoomFor(block(META, 0, SIZE)));
+    assertTrue("there is space", first.hasSpaceFor(block(META, 0, SIZE)));
     // What the writer of the 15th would do.
     first.freeSpace("Full!");
-    assertFalse(first.hasRoomFor(block(META, 0, SIZE)));
+    assertFalse(first.hasSpaceFor(block(META, 0, SIZE)));
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);
     cache.getBlock(key, true, false, true).release();

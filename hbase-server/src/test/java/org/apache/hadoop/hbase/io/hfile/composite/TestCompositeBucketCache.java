@@ -384,7 +384,7 @@ public class TestCompositeBucketCache {
   /** Fills a tier with meta blocks of another file to just below where it starts to evict. */
   private void fill(BucketCacheTier tier) throws Exception {
     HFileBlock block = block(BlockType.LEAF_INDEX, 0, SIZE);
-    for (int i = 0; tier.hasRoomFor(block); i++) {
+    for (int i = 0; tier.hasSpaceFor(block); i++) {
       put(tier, key("other", i, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX, SIZE);
     }
   }
@@ -447,7 +447,7 @@ public class TestCompositeBucketCache {
     cache.setMaxSize(1);
     ((ResizableBlockCache) cache.getFirstLevelCache()).setMaxSize(1);
     assertEquals(max, cache.getMaxSize());
-    assertTrue(first.hasRoomFor(block(BlockType.LEAF_INDEX, 0, SIZE)));
+    assertTrue(first.hasSpaceFor(block(BlockType.LEAF_INDEX, 0, SIZE)));
   }
 
   @Test

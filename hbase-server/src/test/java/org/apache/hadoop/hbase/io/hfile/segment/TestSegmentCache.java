@@ -240,7 +240,7 @@ public class TestSegmentCache {
     int[] lengths = { 0, 1, 17, 127, 128, 4096, 65_537, 900_000 };
     for (int length : lengths) {
       HFileBlock block = block(BlockType.DATA, length, length);
-      assertTrue(cache.accepts(block));
+      assertTrue(cache.blockFitsIntoTheCache(block).get());
       cache(cache, key(FILE, length, BlockType.DATA), block);
     }
     for (int length : lengths) {
@@ -250,7 +250,6 @@ public class TestSegmentCache {
       found.release();
     }
     HFileBlock large = block(BlockType.DATA, 5, 1 << 20);
-    assertFalse(cache.accepts(large));
     assertFalse(cache.blockFitsIntoTheCache(large).get());
     cache(cache, key(FILE, 5, BlockType.DATA), large);
     assertFalse(isRight(FILE, 5));
@@ -554,7 +553,7 @@ public class TestSegmentCache {
     assertTrue(gauge("ReclaimedSegmentCount") > 50);
     assertTrue(cache.getStats().getEvictedCount() > 1_500);
     assertFalse(cache.blockFitsIntoTheCache(block(BlockType.DATA, 0, BLOCK)).get());
-    assertFalse(cache.hasRoomFor(block(BlockType.DATA, 0, BLOCK)));
+    assertFalse(cache.hasSpaceFor(block(BlockType.DATA, 0, BLOCK)));
     cache.evictBlocksByHfileName(OTHER);
     assertTrue(cache.blockFitsIntoTheCache(block(BlockType.DATA, 0, BLOCK)).get());
   }

@@ -175,7 +175,7 @@ public class TestSegmentIndexConcurrency {
         if ((state & 2) == 0) {
           assertTrue(index.replace(file, offset, from, to));
         } else {
-          assertTrue(Location.isSamePlace(from, index.put(file, offset, to)));
+          assertTrue(Location.isSame(from, index.put(file, offset, to)));
         }
         states.set(block, state + 2);
       } else if (comes) {

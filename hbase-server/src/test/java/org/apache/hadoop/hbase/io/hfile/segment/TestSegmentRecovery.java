@@ -99,7 +99,7 @@ public class TestSegmentRecovery {
       if (isSealed(killed, entry.getValue())) {
         ModelDirectory.Key key = entry.getKey();
         after.assertReadable(key.file, key.offset);
-        assertTrue(Location.isSamePlace(entry.getValue(),
+        assertTrue(Location.isSame(entry.getValue(),
           after.directory.get(key.file, key.offset)));
         expected++;
       }
@@ -126,7 +126,7 @@ public class TestSegmentRecovery {
     for (int i = 0; i < 30; i++) {
       long location = killed.directory.get("f", i);
       if (isSealed(killed, location)) {
-        assertTrue(Location.isSamePlace(location, after.directory.get("f", i)));
+        assertTrue(Location.isSame(location, after.directory.get("f", i)));
       }
     }
     after.close();

@@ -186,7 +186,7 @@ public class TestSegmentStore {
     open();
     CachedFile file = blocks.files.acquire("f");
     int largest = StoredBlocksFixture.SEGMENT;
-    while (!blocks.store.accepts(largest)) {
+    while (!blocks.store.fits(largest)) {
       largest--;
     }
     int overhead = StoredBlocksFixture.block("f", 0).getSerializedLength()
@@ -337,7 +337,7 @@ public class TestSegmentStore {
       assertEquals(1, blocks.store.metrics().refusals(kind).sum());
       for (InsertSource refused : InsertSource.values()) {
         assertEquals(refused != InsertSource.WRITE && refused.ordinal() > kind.ordinal(),
-          refused != InsertSource.WRITE && blocks.store.hasRoom(refused));
+          refused != InsertSource.WRITE && blocks.store.hasSpace(refused));
       }
     }
     for (long i = 0; i < offset; i++) {
@@ -354,7 +354,7 @@ public class TestSegmentStore {
     blocks.medium().blockWrites(false);
     CachedBlockFixture.await(() -> waited.get() == 1);
     blocks.assertReadable("f", 1_000_000);
-    CachedBlockFixture.await(() -> blocks.store.hasRoom(InsertSource.READ));
+    CachedBlockFixture.await(() -> blocks.store.hasSpace(InsertSource.READ));
     assertTrue(blocks.offer("f", 1_000_001, InsertSource.READ));
   }
 
