@@ -292,7 +292,7 @@ public final class HangWatch {
         .map(Span::toString).distinct().collect(Collectors.joining(", "));
     }
     return String.format("%s: %s %s %d ms, %d ms of it unexplained%s", operation.client(),
-      operation.what(), operation.isUnderWay() ? "has been under way for" : "ended after",
+      operation.what(), operation.isInFlight() ? "has been in flight for" : "ended after",
       TimeUnit.NANOSECONDS.toMillis(to - from),
       TimeUnit.NANOSECONDS.toMillis(unexplainedNanos(operation)),
       reasons.isEmpty() ? "" : " (explained by: " + reasons + ")");

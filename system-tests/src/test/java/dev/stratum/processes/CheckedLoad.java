@@ -69,7 +69,7 @@ final class CheckedLoad {
   private static final int MULTIGET = 20;
   private static final int SCAN = 15;
   private static final int FILL_BATCH = 200;
-  private static final int MOST_TOLD = 10;
+  private static final int MAX_TOLD = 10;
   /** One of so many operations of the last choice is a bulk load, which takes long. */
   private static final int BULK_LOADS_OF_CHOICE = 4;
   /** A get, a multiget, a put, an increment and a put with ASYNC_WAL, see {@link #perform}. */
@@ -445,7 +445,7 @@ final class CheckedLoad {
   }
 
   private static void tell(Queue<String> list, String sentence) {
-    if (list.size() < MOST_TOLD) {
+    if (list.size() < MAX_TOLD) {
       list.add(sentence);
     }
   }

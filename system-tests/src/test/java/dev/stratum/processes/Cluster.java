@@ -265,7 +265,7 @@ final class Cluster implements Closeable {
     if (keeps && blocks > BLOCKS_OF_SYSTEM_TABLES) {
       await(server + " has found its cache", () -> blocks(server) > BLOCKS_OF_SYSTEM_TABLES);
     }
-    say("%s runs %s; blocks in its second tier: %d, of %d", server, jars.version(), blocks(server),
+    say("%s runs %s; blocks in its L2: %d, of %d", server, jars.version(), blocks(server),
       blocks);
     try (HangWatch.Excuse excuse = watch.excuse("regions return to " + server)) {
       for (RegionInfo region : regions) {
@@ -423,7 +423,7 @@ final class Cluster implements Closeable {
         last = e;
       }
       if (System.nanoTime() - end > 0) {
-        throw new ProcessException("Waited in vain until " + what, last);
+        throw new ProcessException("Waited too long until " + what, last);
       }
       Thread.sleep(50);
     }

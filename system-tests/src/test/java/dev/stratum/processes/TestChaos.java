@@ -64,8 +64,8 @@ public class TestChaos {
   /** More than a server has handlers. */
   private static final int THREADS = 64;
   private static final int ROWS = 250;
-  private static final int LEAST_REGIONS = 4;
-  private static final int MOST_REGIONS = 12;
+  private static final int MIN_REGIONS = 4;
+  private static final int MAX_REGIONS = 12;
   private static final int OPERATIONS = 2;
   /** Pools that had not grown to their size, and connections that were not needed before. */
   private static final int THREADS_MORE = 25;
@@ -265,7 +265,7 @@ public class TestChaos {
 
   private void split() throws Exception {
     List<RegionInfo> regions = cluster.admin().getRegions(CheckedLoad.TABLE);
-    if (regions.size() < MOST_REGIONS) {
+    if (regions.size() < MAX_REGIONS) {
       RegionInfo region = regions.get(random.nextInt(regions.size()));
       try {
         cluster.admin().splitRegionAsync(region.getRegionName()).get(5, TimeUnit.MINUTES);
@@ -280,7 +280,7 @@ public class TestChaos {
     List<RegionInfo> regions = cluster.admin().getRegions(CheckedLoad.TABLE);
     regions.sort(RegionInfo.COMPARATOR);
     int first = random.nextInt(regions.size() - 1);
-    if (regions.size() > LEAST_REGIONS) {
+    if (regions.size() > MIN_REGIONS) {
       try {
         cluster.admin().mergeRegionsAsync(new byte[][] { regions.get(first).getRegionName(),
           regions.get(first + 1).getRegionName() }, false).get(5, TimeUnit.MINUTES);

@@ -100,7 +100,7 @@ public class TestHangWatch {
   }
 
   @Test
-  public void testOperationThatIsUnderWayEndsTheRunWithEvidence() {
+  public void testOperationThatIsInFlightEndsTheRunWithEvidence() {
     Operations operations = new Operations(SHORT);
     Operations.Client client = operations.client("client-3");
     AssertionError hung = assertThrows(AssertionError.class,
@@ -110,7 +110,7 @@ public class TestHangWatch {
         new CountDownLatch(1).await();
       }));
     assertTrue(hung.getMessage(),
-      hung.getMessage().contains("client-3: increment of a counter has been under way for"));
+      hung.getMessage().contains("client-3: increment of a counter has been in flight for"));
     assertTrue(hung.getMessage(), hung.getMessage().endsWith("Evidence: " + EVIDENCE));
     assertEquals(InterruptedException.class, hung.getSuppressed()[0].getClass());
     assertFalse(Thread.currentThread().isInterrupted());

@@ -137,7 +137,7 @@ public class TestWorkloadSuite extends WorkloadSuiteFixture {
     }
     String message = hung.getMessage();
     assertTrue(message, message.startsWith("throughput/get-zipfian hangs on the fork side: "));
-    assertTrue(message, message.contains("load-0: READ has been under way for"));
+    assertTrue(message, message.contains("load-0: READ has been in flight for"));
     Path evidence = directory.resolve("logs").resolve("hang-fork");
     for (String process : List.of("base", "regionserver", "client")) {
       Path threads = evidence.resolve("threads-of-" + process + ".txt");

@@ -55,7 +55,7 @@ final class RowStripe {
   private static final long EPOCH_SECONDS = 1_577_836_800L;
 
   private static final int WINDOW_SHARE = 10;
-  private static final int LEAST_INDEX = 64;
+  private static final int MIN_INDEX = 64;
   private static final int NONE = RowPages.NONE;
 
   private final ReentrantLock lock;
@@ -68,7 +68,7 @@ final class RowStripe {
   private final IntFunction<CachedRegion> regions;
   private final RowCacheMetrics metrics;
   /** The first entries of chains with equal low bits of their hashes; {@link #NONE} of none. */
-  private int[] index = new int[LEAST_INDEX];
+  private int[] index = new int[MIN_INDEX];
   private int rows;
   private byte[] moved = {};
   /** The rows that more memory would hold; null if memory is not borrowed. */
@@ -443,7 +443,7 @@ final class RowStripe {
       rows = 0;
       window.clear();
       main.clear();
-      index = new int[LEAST_INDEX];
+      index = new int[MIN_INDEX];
     } finally {
       lock.unlock();
     }

@@ -195,7 +195,7 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void testAReadUnderWayIsWaitedFor() throws Exception {
+  public void testAReadInFlightIsWaitedFor() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     AtomicInteger count = new AtomicInteger();

@@ -343,7 +343,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
   private void multi(Random random, int count) throws IOException {
     ServedMulti own = ServedMulti.of(ALICE);
     RpcServer.setCurrentCall(own);
-    AtomicInteger underWay = new AtomicInteger();
+    AtomicInteger inFlight = new AtomicInteger();
     AtomicBoolean ended = new AtomicBoolean();
     int takeOnly = random.nextInt(4) == 0 ? random.nextInt(count) : count;
     int bad = random.nextInt(count);
@@ -351,12 +351,12 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     int taken = 0;
     ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
       assertFalse(ended.get());
-      underWay.incrementAndGet();
+      inFlight.incrementAndGet();
       as.incrementBlockBytesScanned(1);
       if ((number(get) & 15) == 0) {
         Thread.yield();
       }
-      underWay.decrementAndGet();
+      inFlight.decrementAndGet();
       if (number(get) == bad) {
         throw new IOException("bad");
       }
@@ -379,7 +379,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       gets.close();
       ended.set(true);
     }
-    assertEquals(0, underWay.get());
+    assertEquals(0, inFlight.get());
     assertEquals(taken, own.getBlockBytesScanned());
   }
 }

@@ -159,7 +159,7 @@ public class TestCompositeBucketCacheStress {
     assertTrue(closedCount + " files closed, " + tiers.first().getSpilledCount()
       + " blocks spilled, " + tiers.cache().getReturnedBlockCount() + " came back, "
       + tiers.first().getStats().getHitCount()
-      + " hits in the first tier", hasSeenAll());
+      + " hits in L1", hasSeenAll());
     closed.forEach(tiers::assertNothingIsLeftOf);
     for (int i = 0; i < FILES; i++) {
       tiers.cache().evictBlocksByHfileName("file" + i);

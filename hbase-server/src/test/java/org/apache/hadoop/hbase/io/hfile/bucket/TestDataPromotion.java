@@ -205,7 +205,7 @@ public class TestDataPromotion {
       assertFalse(first.containsBlock(key));
       read(key);
       assertTrue(first.isAlreadyCached(key).get());
-      assertTrue("the second tier keeps its copy", second.containsBlock(key));
+      assertTrue("L2 keeps its copy", second.containsBlock(key));
       Cacheable block = cache.getBlock(key, true, false, true);
       assertArrayEquals(content(block(type, key.getOffset(), SIZE)), content(block));
       block.release();

@@ -110,7 +110,7 @@ public class PromotionPolicyTraces {
     }
 
     private boolean evict(BlockCacheKey key) {
-      assertTrue("a victim is in the fast tier", fast[block(key)]);
+      assertTrue("a victim is in L1", fast[block(key)]);
       fast[block(key)] = false;
       policy.onRemoved(key);
       return true;

@@ -334,7 +334,7 @@ public class TestCompositeBucketCache {
     // The caller may take it for data.
     assertServed(key(FILE, 0, BlockType.DATA), BlockType.LEAF_INDEX);
     await(() -> isWritten(first, key));
-    assertTrue("the second tier keeps its copy", second.containsBlock(key));
+    assertTrue("L2 keeps its copy", second.containsBlock(key));
     assertEquals(1, cache.getReturnedBlockCount());
     assertServed(key, BlockType.LEAF_INDEX);
     assertEquals(1, first.getStats().getHitCount());

@@ -446,7 +446,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void testCancelEndsReadThatIsUnderWay() throws Exception {
+  public void testCancelEndsReadThatIsInFlight() throws Exception {
     assertCancelEnds(this::scheduleStalled);
     assertTrue(interrupted);
   }
