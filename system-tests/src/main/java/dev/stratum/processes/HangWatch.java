@@ -146,7 +146,7 @@ public final class HangWatch {
     }
   }
 
-  /** How much of an operation's time nothing explains, in ns. */
+  /** Returns how much of an operation's time nothing explains, in ns. */
   long unexplainedNanos(Operation operation) {
     long from = operation.began() - origin;
     long to = operation.ended() - origin;
@@ -282,7 +282,7 @@ public final class HangWatch {
     return text.toString();
   }
 
-  /** One line about an operation. */
+  /** Describes an operation in one line. */
   public String describe(Operation operation) {
     long from = operation.began() - origin;
     long to = operation.ended() - origin;
@@ -292,7 +292,7 @@ public final class HangWatch {
         .map(Span::toString).distinct().collect(Collectors.joining(", "));
     }
     return String.format("%s: %s %s %d ms, %d ms of it unexplained%s", operation.client(),
-      operation.what(), operation.isUnderWay() ? "has been under way for" : "ended after",
+      operation.what(), operation.isInFlight() ? "has been in flight for" : "ended after",
       TimeUnit.NANOSECONDS.toMillis(to - from),
       TimeUnit.NANOSECONDS.toMillis(unexplainedNanos(operation)),
       reasons.isEmpty() ? "" : " (explained by: " + reasons + ")");

@@ -25,13 +25,13 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * @param what       the operation
  * @param began      {@link System#nanoTime()}, the same in all processes of a Linux machine
  * @param ended      the same, now if it is in flight
- * @param isUnderWay whether the client still waits
+ * @param isInFlight whether the client still waits
  */
-public record Operation(String client, String what, long began, long ended, boolean isUnderWay) {
+public record Operation(String client, String what, long began, long ended, boolean isInFlight) {
   public static Operation of(JsonObject json) {
     return new Operation(json.get("client").getAsString(), json.get("what").getAsString(),
       json.get("began").getAsLong(), json.get("ended").getAsLong(),
-      json.get("isUnderWay").getAsBoolean());
+      json.get("isInFlight").getAsBoolean());
   }
 
   public JsonObject json() {
@@ -40,7 +40,7 @@ public record Operation(String client, String what, long began, long ended, bool
     json.addProperty("what", what);
     json.addProperty("began", began);
     json.addProperty("ended", ended);
-    json.addProperty("isUnderWay", isUnderWay);
+    json.addProperty("isInFlight", isInFlight);
     return json;
   }
 }

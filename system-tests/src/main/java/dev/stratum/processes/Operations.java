@@ -66,7 +66,7 @@ public final class Operations implements HangWatch.Source {
       }
     }
 
-    private Operation underWay() {
+    private Operation inFlight() {
       // The order matters: if another operation begins meanwhile, its start is read for this
       // operation, which makes this one shorter.
       Object operation = what;
@@ -97,7 +97,7 @@ public final class Operations implements HangWatch.Source {
   public List<Operation> slow() {
     List<Operation> slow = new ArrayList<>();
     for (Client client : clients) {
-      Operation operation = client.underWay();
+      Operation operation = client.inFlight();
       if (operation != null) {
         slow.add(operation);
       }

@@ -46,7 +46,7 @@ public class RegionServerProcess implements Conversation.Answers {
   protected RegionServerProcess() {
   }
 
-  /** The server, or null before <code>start</code>. */
+  /** Returns the server, or null before <code>start</code>. */
   protected final HRegionServer server() {
     return server;
   }

@@ -49,7 +49,7 @@ public final class ServerCalls {
   private ServerCalls() {
   }
 
-  /** Several lines. */
+  /** Describes the calls in several lines. */
   public static String describe(RpcScheduler scheduler) {
     ServerCalls calls = new ServerCalls();
     calls.find(scheduler, "scheduler");
@@ -63,7 +63,7 @@ public final class ServerCalls {
     return String.join("\n", lines) + "\n";
   }
 
-  /** How many calls wait for a handler. */
+  /** Returns how many calls wait for a handler. */
   public static int waiting(RpcScheduler scheduler) {
     ServerCalls calls = new ServerCalls();
     calls.find(scheduler, "scheduler");

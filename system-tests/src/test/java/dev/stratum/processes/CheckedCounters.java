@@ -34,7 +34,7 @@ final class CheckedCounters {
     this.watched = watched;
   }
 
-  /** The sum of what each counter was incremented by, as acknowledged. */
+  /** Returns the sum of what each counter was incremented by, as acknowledged. */
   long[] incremented() {
     return incremented;
   }

@@ -69,7 +69,7 @@ final class CheckedLoad {
   private static final int MULTIGET = 20;
   private static final int SCAN = 15;
   private static final int FILL_BATCH = 200;
-  private static final int MOST_TOLD = 10;
+  private static final int MAX_TOLD = 10;
   /** One of so many operations of the last choice is a bulk load, which takes long. */
   private static final int BULK_LOADS_OF_CHOICE = 4;
   /** A get, a multiget, a put, an increment and a put with ASYNC_WAL, see {@link #perform}. */
@@ -126,7 +126,7 @@ final class CheckedLoad {
     return asyncWrites.size();
   }
 
-  /** The sum of what each counter was incremented by, as acknowledged. */
+  /** Returns the sum of what each counter was incremented by, as acknowledged. */
   long[] incremented() {
     return counters.incremented();
   }
@@ -343,7 +343,7 @@ final class CheckedLoad {
     }
   }
 
-  /** Not watched, as it is many requests. */
+  /** Loads files in bulk; this is not watched, as it is many requests. */
   private void bulkLoad() {
     long written = ++version;
     List<Integer> rows = own.neighbours(randomRow(), BATCH);
@@ -445,7 +445,7 @@ final class CheckedLoad {
   }
 
   private static void tell(Queue<String> list, String sentence) {
-    if (list.size() < MOST_TOLD) {
+    if (list.size() < MAX_TOLD) {
       list.add(sentence);
     }
   }

@@ -90,17 +90,17 @@ final class CheckedRows {
     possible.computeIfAbsent(row, r -> new HashSet<>()).add(written);
   }
 
-  /** The version of a row as acknowledged; 0 or less if it is deleted. */
+  /** Returns the version of a row as acknowledged; 0 or less if it is deleted. */
   long acknowledged(int row) {
     return acknowledged[row];
   }
 
-  /** Whether a write to the row has failed since one was acknowledged. */
+  /** Returns whether a write to the row has failed since one was acknowledged. */
   boolean isUncertain(int row) {
     return possible.containsKey(row);
   }
 
-  /** Whether the row may have this version, 0 if it is not there. */
+  /** Returns whether the row may have this version, 0 if it is not there. */
   boolean mayHave(int row, long found) {
     return isVersion(acknowledged[row], found)
       || possible.getOrDefault(row, Set.of()).stream().anyMatch(may -> isVersion(may, found));
@@ -110,7 +110,7 @@ final class CheckedRows {
     return found == Math.max(0, expected);
   }
 
-  /** The version in a result, 0 if it is empty. */
+  /** Returns the version in a result, 0 if it is empty. */
   static long versionOf(Result result) {
     byte[] found = result.getValue(CheckedLoad.FAMILY, VERSION);
     return found == null ? 0 : Bytes.toLong(found);

@@ -103,7 +103,7 @@ final class Cluster implements Closeable {
       return name;
     }
 
-    /** Its own keys, as it was told last. */
+    /** Returns its own keys, as it was told last. */
     Map<String, String> keys() {
       return keys;
     }
@@ -265,7 +265,7 @@ final class Cluster implements Closeable {
     if (keeps && blocks > BLOCKS_OF_SYSTEM_TABLES) {
       await(server + " has found its cache", () -> blocks(server) > BLOCKS_OF_SYSTEM_TABLES);
     }
-    say("%s runs %s; blocks in its second tier: %d, of %d", server, jars.version(), blocks(server),
+    say("%s runs %s; blocks in its L2: %d, of %d", server, jars.version(), blocks(server),
       blocks);
     try (HangWatch.Excuse excuse = watch.excuse("regions return to " + server)) {
       for (RegionInfo region : regions) {
@@ -306,7 +306,7 @@ final class Cluster implements Closeable {
     return moved;
   }
 
-  /** The table's regions that a server has. */
+  /** Returns the table's regions that a server has. */
   List<RegionInfo> regions(Server server) throws IOException {
     return admin.getRegions(server.name).stream()
       .filter(region -> region.getTable().equals(CheckedLoad.TABLE)).collect(Collectors.toList());
@@ -423,7 +423,7 @@ final class Cluster implements Closeable {
         last = e;
       }
       if (System.nanoTime() - end > 0) {
-        throw new ProcessException("Waited in vain until " + what, last);
+        throw new ProcessException("Waited too long until " + what, last);
       }
       Thread.sleep(50);
     }
@@ -447,7 +447,7 @@ final class Cluster implements Closeable {
     try {
       ClusterProcesses.inParallel(tasks);
     } catch (ExecutionException e) {
-      // Such as one that has just been killed; what the others tell is worth as much.
+      // The process may just have been killed; what the others tell is worth as much.
       say("not all evidence could be collected: %s", e.getCause());
     }
     written.sort(Comparator.naturalOrder());
@@ -465,7 +465,7 @@ final class Cluster implements Closeable {
     return file;
   }
 
-  /** Where a process of the cluster listens that other machines could reach. */
+  /** Returns where a process of the cluster listens that other machines could reach. */
   List<String> reachable() throws IOException {
     return processes.reachable();
   }

@@ -62,12 +62,12 @@ final class ClusterProcesses implements Closeable {
     return folder;
   }
 
-  /** The keys of all processes that are started from now on. */
+  /** Returns the keys of all processes that are started from now on. */
   Map<String, String> shared() {
     return shared;
   }
 
-  /** Those that run, and what each is called. */
+  /** Returns those that run, and what each is called. */
   Map<ChildProcess, String> running() {
     return children;
   }
@@ -87,7 +87,7 @@ final class ClusterProcesses implements Closeable {
     // They are not measured, there are many of them, and they live for seconds.
     options.add("-XX:+UseSerialGC");
     options.add("-XX:TieredStopAtLevel=1");
-    // A third of what it takes to start one; javac's classes need no proof.
+    // Verification is a third of what it takes to start one; javac's classes need no proof.
     options.add("-XX:+UnlockDiagnosticVMOptions");
     options.add("-XX:-BytecodeVerificationRemote");
     options.add("-XX:+ExitOnOutOfMemoryError");
@@ -146,7 +146,7 @@ final class ClusterProcesses implements Closeable {
     child.close();
   }
 
-  /** Where a process of the cluster listens that other machines could reach. */
+  /** Returns where a process of the cluster listens that other machines could reach. */
   List<String> reachable() throws IOException {
     List<String> reachable = new ArrayList<>();
     for (ChildProcess child : children.keySet()) {

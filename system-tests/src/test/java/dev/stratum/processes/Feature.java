@@ -114,7 +114,7 @@ enum Feature {
 
   /** The setting that each feature has. */
   record Configuration(String name, int[] settings) {
-    /** All keys of a server whose cache is in a folder. */
+    /** Returns all keys of a server whose cache is in a folder. */
     Map<String, String> keys(Path cache) {
       Map<String, String> keys = new LinkedHashMap<>();
       for (Feature feature : values()) {
@@ -149,9 +149,9 @@ enum Feature {
   }
 
   /**
-   * Those that are most likely to fail: all features; all but those that take calls away from the
-   * queues and threads that the others work with; and those that decide which thread does what, by
-   * themselves.
+   * Returns those that are most likely to fail: all features; all but those that take calls away
+   * from the queues and threads that the others work with; and those that decide which thread does
+   * what, by themselves.
    */
   static List<Configuration> worst() {
     int[] last = new int[values().length];
@@ -173,7 +173,7 @@ enum Feature {
     return List.of(all, others, threads);
   }
 
-  /** All keys that a setting of a feature has. */
+  /** Returns all keys that a setting of a feature has. */
   static Set<String> allKeys() {
     Set<String> keys = new TreeSet<>();
     for (Feature feature : values()) {

@@ -101,7 +101,7 @@ final class InspectedRegionServerProcess extends RegionServerProcess {
   }
 
   private JsonObject orphans() {
-    // Those that are cached first: a file that is added meanwhile is not among them.
+    // The cached files are listed first: a file that is added meanwhile is not among them.
     Map<String, Integer> cached = new TreeMap<>();
     for (CachedBlock block : server().getBlockCache().orElseThrow()) {
       cached.merge(block.getFilename(), 1, Integer::sum);

@@ -44,12 +44,12 @@ enum Jars {
     this.version = version;
   }
 
-  /** What its VersionInfo says. */
+  /** Returns what its VersionInfo says. */
   String version() {
     return version;
   }
 
-  /** This JVM's class path, which has the fork's jars, with those of this build. */
+  /** Returns this JVM's class path, which has the fork's jars, with those of this build. */
   String classPath() {
     List<String> entries =
       new ArrayList<>(List.of(System.getProperty("java.class.path").split(File.pathSeparator)));

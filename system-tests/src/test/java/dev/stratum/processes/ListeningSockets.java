@@ -44,7 +44,7 @@ final class ListeningSockets {
         try {
           own.add(Files.readSymbolicLink(file).toString());
         } catch (IOException e) {
-          // Closed meanwhile.
+          // The file was closed meanwhile.
         }
       }
     }

@@ -46,7 +46,7 @@ final class LoadPhases {
     return System.nanoTime() / TICK_NANOS;
   }
 
-  /** How many times all phases have been by then. */
+  /** Returns how many times all phases have been by then. */
   static long cycle(long tick) {
     return tick / CYCLE;
   }
@@ -64,7 +64,7 @@ final class LoadPhases {
   }
 
   /**
-   * Whether a thread sends an operation of its own choice at this tick.
+   * Returns whether a thread sends an operation of its own choice at this tick.
    * @param lightTick its tick in light traffic, of {@link #LIGHT_TICKS}
    */
   static boolean isDue(long tick, int lightTick) {

@@ -36,7 +36,7 @@ record LossPeriod(long from, long to) {
     return json;
   }
 
-  /** Whether a write may be lost that was sent and acknowledged at these times. */
+  /** Returns whether a write may be lost that was sent and acknowledged at these times. */
   boolean mayLose(long sent, long acknowledged) {
     return acknowledged - from >= 0 && to - sent >= 0;
   }

@@ -32,7 +32,7 @@ final class Settings {
   private Settings() {
   }
 
-  /** What all processes have. */
+  /** Returns what all processes have. */
   static Map<String, String> shared() {
     Map<String, String> keys = LoopbackKeys.create();
     keys.put("hbase.regionserver.msginterval", "200");
@@ -61,7 +61,7 @@ final class Settings {
     return keys;
   }
 
-  /** Stock's two tiers, the second in a file that outlives a restart; both builds have them. */
+  /** Returns stock's two tiers, the second in a file that outlives a restart. */
   static Map<String, String> plainCache(Path folder) {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hfile.block.cache.size", "0.1");
@@ -73,7 +73,7 @@ final class Settings {
     return keys;
   }
 
-  /** The fork's two tiers, the second with the file and the size of the plain one. */
+  /** Returns the fork's two tiers, the second with the file and the size of the plain one. */
   static Map<String, String> compositeCache(Path folder) {
     Map<String, String> keys = tiers();
     keys.put("hbase.bucketcache.l2.ioengine", "file:" + folder.resolve("l2"));
@@ -83,7 +83,7 @@ final class Settings {
     return keys;
   }
 
-  /** A segment cache as L2. */
+  /** Returns a segment cache as L2. */
   static Map<String, String> segmentCache(Path folder) {
     Map<String, String> keys = tiers();
     keys.put("hbase.bucketcache.l2.ioengine",
@@ -112,7 +112,7 @@ final class Settings {
     keys.keySet().removeAll(List.of(System.getProperty("features.without", "").split(",")));
   }
 
-  /** All of the fork's features but the cache. */
+  /** Returns all of the fork's features but the cache. */
   static Map<String, String> features() {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hbase.regionserver.parallel.get.enabled", "true");

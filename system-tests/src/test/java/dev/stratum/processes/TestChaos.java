@@ -64,8 +64,8 @@ public class TestChaos {
   /** More than a server has handlers. */
   private static final int THREADS = 64;
   private static final int ROWS = 250;
-  private static final int LEAST_REGIONS = 4;
-  private static final int MOST_REGIONS = 12;
+  private static final int MIN_REGIONS = 4;
+  private static final int MAX_REGIONS = 12;
   private static final int OPERATIONS = 2;
   /** Pools that had not grown to their size, and connections that were not needed before. */
   private static final int THREADS_MORE = 25;
@@ -89,7 +89,7 @@ public class TestChaos {
 
   private final long seed = seed();
   private final Random random = new Random(seed);
-  private final List<Process> helpers = new ArrayList<>();
+  private final List<Process> commands = new ArrayList<>();
   private final JsonArray losses = new JsonArray();
   private final Set<Cluster.Server> killed = new HashSet<>();
   private Cluster cluster;
@@ -120,7 +120,8 @@ public class TestChaos {
     }
     // The master's value counts when it moves a region, whatever the server's is.
     cluster.setForAll("hbase.rs.evictblocksonclose", "true");
-    // Not always, since the hooks that check permissions rule out some of the paths of a get.
+    // It is not always secured, since the hooks that check permissions rule out some paths of a
+    // get.
     boolean secured = random.nextBoolean();
     if (secured) {
       VisitorReads.enable(cluster);
@@ -133,7 +134,7 @@ public class TestChaos {
     assertEquals("sockets that others can reach", List.of(), cluster.reachable());
     cluster.watch().run(this::disturbAndVerify);
     List<String> leaks = cluster.leaks();
-    // Also if the test is repeated, which removes the servers' logs.
+    // A test that is repeated removes the servers' logs, so they are told here.
     leaks.forEach(leak -> cluster.say("%s", leak));
     assertEquals("leaks", List.of(), leaks);
   }
@@ -160,7 +161,7 @@ public class TestChaos {
     verify();
   }
 
-  /** All but what takes a server's JVM with it. */
+  /** Returns all but what takes a server's JVM with it. */
   private Map<String, Disturbance> harmless() {
     Map<String, Disturbance> things = new HashMap<>();
     things.put("SIGSTOP of a DataNode", this::stopDataNode);
@@ -183,7 +184,7 @@ public class TestChaos {
   }
 
   private void each(Map<String, Disturbance> things) throws Exception {
-    // By name first, as a map's order depends on more than the seed.
+    // They are sorted first, as a map's order depends on more than the seed.
     List<String> order = new ArrayList<>(things.keySet());
     Collections.sort(order);
     Collections.shuffle(order, random);
@@ -224,7 +225,7 @@ public class TestChaos {
     String script = now + " || exit 1; sleep " + SECONDS_OF_A_FAULT + "; " + then + " || :";
     Process process = new ProcessBuilder("sh", "-c", script)
       .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    helpers.add(process);
+    commands.add(process);
   }
 
   private void stopDataNode() throws Exception {
@@ -264,7 +265,7 @@ public class TestChaos {
 
   private void split() throws Exception {
     List<RegionInfo> regions = cluster.admin().getRegions(CheckedLoad.TABLE);
-    if (regions.size() < MOST_REGIONS) {
+    if (regions.size() < MAX_REGIONS) {
       RegionInfo region = regions.get(random.nextInt(regions.size()));
       try {
         cluster.admin().splitRegionAsync(region.getRegionName()).get(5, TimeUnit.MINUTES);
@@ -279,7 +280,7 @@ public class TestChaos {
     List<RegionInfo> regions = cluster.admin().getRegions(CheckedLoad.TABLE);
     regions.sort(RegionInfo.COMPARATOR);
     int first = random.nextInt(regions.size() - 1);
-    if (regions.size() > LEAST_REGIONS) {
+    if (regions.size() > MIN_REGIONS) {
       try {
         cluster.admin().mergeRegionsAsync(new byte[][] { regions.get(first).getRegionName(),
           regions.get(first + 1).getRegionName() }, false).get(5, TimeUnit.MINUTES);
@@ -307,10 +308,10 @@ public class TestChaos {
 
   /** Nothing is stopped or full any more, and all regions are served. */
   private void calm() throws Exception {
-    for (Process helper : helpers) {
-      assertEquals("what stops and limits processes", 0, helper.waitFor());
+    for (Process command : commands) {
+      assertEquals("what stops and limits processes", 0, command.waitFor());
     }
-    helpers.clear();
+    commands.clear();
     cluster.awaitServed();
     cluster.load().awaitOperations(5 * OPERATIONS);
   }

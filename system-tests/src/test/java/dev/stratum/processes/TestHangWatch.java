@@ -83,7 +83,6 @@ public class TestHangWatch {
     watch.excuse("kill", at(10), at(20));
     watch.excuse("move", at(12), at(14));
     watch.excuse("stop", at(21), at(28));
-    // 10 to 30 and 30 to 40.
     assertUnexplained(15, operation(0, 45));
     assertUnexplained(0, operation(10, 40));
     watch.excuse("flush", at(50), at(51));
@@ -101,7 +100,7 @@ public class TestHangWatch {
   }
 
   @Test
-  public void testOperationThatIsUnderWayEndsTheRunWithEvidence() {
+  public void testOperationThatIsInFlightEndsTheRunWithEvidence() {
     Operations operations = new Operations(SHORT);
     Operations.Client client = operations.client("client-3");
     AssertionError hung = assertThrows(AssertionError.class,
@@ -111,7 +110,7 @@ public class TestHangWatch {
         new CountDownLatch(1).await();
       }));
     assertTrue(hung.getMessage(),
-      hung.getMessage().contains("client-3: increment of a counter has been under way for"));
+      hung.getMessage().contains("client-3: increment of a counter has been in flight for"));
     assertTrue(hung.getMessage(), hung.getMessage().endsWith("Evidence: " + EVIDENCE));
     assertEquals(InterruptedException.class, hung.getSuppressed()[0].getClass());
     assertFalse(Thread.currentThread().isInterrupted());

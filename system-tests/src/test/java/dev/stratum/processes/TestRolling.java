@@ -106,12 +106,12 @@ public class TestRolling {
 
   private void up(Map<Cluster.Server, Map<String, String>> plain) throws Exception {
     Cluster.Server first = cluster.servers().get(0);
-    // The jars alone, on what L2 of stock has kept.
+    // Only the jars change, on what L2 of stock has kept.
     cluster.roll(first, Jars.FORK, plain.get(first), true);
     settle();
     forkOnWhatStockHasKept(cluster.servers().get(1));
     cluster.swapMaster(Jars.FORK);
-    // All features; what stock has kept has no checksums.
+    // All features are enabled; what stock has kept has no checksums.
     Cluster.Server third = cluster.servers().get(2);
     cluster.roll(third, Jars.FORK, features(third), false);
     settle();

@@ -85,7 +85,7 @@ public class TestSoak {
     // The flush provides files to read from the beginning.
     cluster.flush();
     cluster.watch().run(() -> soak(server));
-    // Not watched: all that was written in the whole time is read at once.
+    // This is not watched: all that was written in the whole time is read at once.
     cluster.load().assertNothingLostOrFailed();
     List<String> growing = new ArrayList<>();
     samples.forEach((soaked, values) -> {
@@ -120,7 +120,7 @@ public class TestSoak {
     cluster.load().pause();
   }
 
-  /** Also of a run that fails. */
+  /** Writes the results, also of a run that fails. */
   private void write() throws IOException {
     JsonObject json = new JsonObject();
     json.add("seconds", array(seconds));

@@ -56,7 +56,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * ({@link #serverResponse}) or takes them ({@link #serverRequest}), a client that sends them
  * ({@link #clientRequest}) or gets them as an answer and decodes them, so that the
  * cells themselves, which the caller keeps, are part of the figure ({@link #clientResponse}). The
- * other side is a stand-in that allocates nothing.
+ * other side is a stub that allocates nothing.
  *
  * <pre>
  * mvn -pl bench jmh:run -Djmh.include=CellBlocksBenchmark -Djmh.forks=1
@@ -71,7 +71,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class CellBlocksBenchmark extends PinnedJvm {
   private static final int MAX_HEADER = 256;
 
-  /** A real server, and a stand-in for a client. */
+  /** A real server, and a stub for a client. */
   @State(Scope.Thread)
   public abstract static class OfServer {
     /** The size of the cell block in bytes, before the last cell. */
@@ -114,7 +114,7 @@ public class CellBlocksBenchmark extends PinnedJvm {
     }
   }
 
-  /** A real client, and a stand-in for a server. */
+  /** A real client, and a stub for a server. */
   @State(Scope.Thread)
   public abstract static class OfClient {
     private static final int TIMEOUT_MILLIS = 60_000;

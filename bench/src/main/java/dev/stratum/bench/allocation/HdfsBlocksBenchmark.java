@@ -170,14 +170,14 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
         Class.forName("org.apache.hadoop.hbase.fs.HdfsPacketPool")
           .getMethod("configure", Configuration.class).invoke(null, conf);
       } catch (ClassNotFoundException e) {
-        // The published jars.
+        // The published jars lack the class.
         return;
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(e);
       }
     }
 
-    /** Before anything is measured, since the start of JFR allocates as well. */
+    /** Begins before anything is measured, since the start of JFR allocates as well. */
     @Setup(Level.Iteration)
     public void sample() {
       if (iterations++ == UNSAMPLED) {

@@ -58,7 +58,7 @@ final class Pings implements TestProtobufRpcProto.BlockingInterface {
     this.cells = cells;
   }
 
-  /** An RPC server as a RegionServer has it, with one handler and this service. */
+  /** Returns an RPC server as a RegionServer has it, with one handler and this service. */
   static RpcServerInterface server(Configuration conf, List<Cell> cells) throws IOException {
     RpcServerInterface server = RpcServerFactory.createRpcServer(null, "pings",
       Collections.singletonList(new RpcServer.BlockingServiceAndInterface(
@@ -70,7 +70,7 @@ final class Pings implements TestProtobufRpcProto.BlockingInterface {
     return server;
   }
 
-  /** Cells with a value of 100 bytes that take so many bytes in a cell block, or a few more. */
+  /** Returns cells of 100 bytes each that take so many bytes in a cell block, or some more. */
   static List<Cell> cells(int bytes) {
     List<Cell> cells = new ArrayList<>();
     for (int size = 0; size < bytes; size += cells.get(0).getSerializedSize() + Integer.BYTES) {
@@ -80,7 +80,7 @@ final class Pings implements TestProtobufRpcProto.BlockingInterface {
     return cells;
   }
 
-  /** The cell block of these cells. */
+  /** Returns the cell block of these cells. */
   static byte[] cellBlock(List<Cell> cells) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     Codec.Encoder encoder = new KeyValueCodec().getEncoder(bytes);

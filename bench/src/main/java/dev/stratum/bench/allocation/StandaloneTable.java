@@ -122,7 +122,7 @@ final class StandaloneTable implements Closeable {
       : conf.get(FileSystem.FS_DEFAULT_NAME_KEY) + "/hbase");
     conf.setInt("dfs.replication", 1);
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
-    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    // Hadoop's local file system with checksums cannot sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 10);
     conf.setLong(HConstants.HREGION_MEMSTORE_FLUSH_SIZE, 16 << 20);
@@ -174,7 +174,7 @@ final class StandaloneTable implements Closeable {
 
   private void load() throws IOException, InterruptedException {
     Random random = new Random(1);
-    // Only one at the end: what a compaction has selected, the next one leaves out.
+    // There is one at the end: what a compaction has selected, the next one leaves out.
     hbase.server().getCompactSplitThread().setCompactionsEnabled(false);
     try (Table table = table()) {
       List<Put> batch = new ArrayList<>();
@@ -212,7 +212,7 @@ final class StandaloneTable implements Closeable {
     }
   }
 
-  /** Whether all rows are in one file of one region. */
+  /** Returns whether all rows are in one file of one region. */
   boolean isSettled() {
     return hbase.server().getRegions(NAME).size() == 1 && region().getMemStoreDataSize() == 0
       && region().getStores().get(0).getStorefilesCount() == 1;
@@ -231,7 +231,7 @@ final class StandaloneTable implements Closeable {
     }
   }
 
-  /** A table for one thread. */
+  /** Returns a table for one thread. */
   Table table() throws IOException {
     return hbase.connection().getTable(NAME);
   }
@@ -253,12 +253,10 @@ final class StandaloneTable implements Closeable {
     return hbase.server().getRpcServer().getByteBuffAllocator();
   }
 
-  /** A get of a whole row. */
   static Get get(int row) {
     return new Get(key(row));
   }
 
-  /** A put of a whole row. */
   static Put put(int row, Random random) {
     Put put = new Put(key(row));
     for (byte[] field : FIELDS) {

@@ -100,7 +100,7 @@ public class StoreFileReadsBenchmark extends PinnedJvm {
       throws IOException {
       for (StoreFileBlocks.Location location : blocks.readAll(block -> {
       })) {
-        // Not the last one, which is smaller.
+        // The last block is smaller.
         if (location.type.isData() && location.sizeWithHeader >= size) {
           inOrder.add(location);
         }

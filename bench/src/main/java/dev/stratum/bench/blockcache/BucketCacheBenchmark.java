@@ -66,7 +66,7 @@ public class BucketCacheBenchmark extends PinnedJvm {
   /** The bytes of blocks in the cache, in MB. */
   int megabytes = 16;
 
-  private Engine place;
+  private Engine storage;
   private StoreFileBlocks blocks;
   private BucketCache cache;
   private StoreFileBlocks.Location[] order;
@@ -76,9 +76,10 @@ public class BucketCacheBenchmark extends PinnedJvm {
   public void fill() throws IOException, InterruptedException {
     Configuration conf = HBaseConfiguration.create();
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
-    place = new Engine(engine);
-    // Twice the room, since an allocator hands out whole buckets; a queue that takes everything.
-    cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
+    storage = new Engine(engine);
+    // The allocator hands out whole buckets, which takes twice the space; the queue takes
+    // everything.
+    cache = new BucketCache(storage.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
       null, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     List<StoreFileBlocks.Location> all = blocks.readAll(block -> {
       if (block.getBlockType().isData()) {
@@ -92,7 +93,7 @@ public class BucketCacheBenchmark extends PinnedJvm {
   @TearDown(Level.Trial)
   public void close() throws IOException {
     cache.shutdown();
-    place.close();
+    storage.close();
     blocks.close();
   }
 

@@ -78,7 +78,7 @@ public class BucketCacheInsertBenchmark extends PinnedJvm {
   /** The capacity of the cache, in MB. */
   int megabytes = 512;
 
-  private Engine place;
+  private Engine storage;
   private StoreFileBlocks source;
   BucketCache cache;
   private final List<HFileBlock> blocks = new ArrayList<>();
@@ -95,8 +95,8 @@ public class BucketCacheInsertBenchmark extends PinnedJvm {
         blocks.add(block.retain());
       }
     });
-    place = new Engine(engine);
-    cache = new BucketCache(place.setting(), (long) megabytes << 20, size, null, WRITER_THREADS,
+    storage = new Engine(engine);
+    cache = new BucketCache(storage.setting(), (long) megabytes << 20, size, null, WRITER_THREADS,
       WRITER_QUEUE, null, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     while (cache.getStats().getEvictedCount() == 0) {
       insert();
@@ -108,7 +108,7 @@ public class BucketCacheInsertBenchmark extends PinnedJvm {
   public void close() throws IOException {
     long dropped = cache.getStats().getFailedInserts();
     cache.shutdown();
-    place.close();
+    storage.close();
     blocks.forEach(HFileBlock::release);
     source.close();
     if (dropped > 0) {

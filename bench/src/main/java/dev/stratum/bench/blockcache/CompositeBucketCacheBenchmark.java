@@ -80,7 +80,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   /** The bytes of blocks in the cache, in MB. */
   int megabytes = 16;
 
-  private Engine place;
+  private Engine storage;
   private StoreFileBlocks blocks;
   CombinedBlockCache cache;
   List<Lookup> order;
@@ -102,12 +102,12 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
-    place = new Engine(engine);
+    storage = new Engine(engine);
     Configuration conf = HBaseConfiguration.create();
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, META_CHUNK_BYTES);
     conf.setInt(BloomFilterFactory.IO_STOREFILE_BLOOM_BLOCK_SIZE, META_CHUNK_BYTES);
     // With promotion, all data would end up in L1, which has the room for it.
-    place.configure(conf, "none", FIRST_TIER_MEGABYTES, 2 * megabytes + 64);
+    storage.configure(conf, "none", FIRST_TIER_MEGABYTES, 2 * megabytes + 64);
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
     List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
@@ -140,7 +140,7 @@ public class CompositeBucketCacheBenchmark extends PinnedJvm {
   @TearDown(Level.Trial)
   public void close() throws IOException {
     cache.shutdown();
-    place.close();
+    storage.close();
     blocks.close();
   }
 

@@ -103,7 +103,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
   /** The part of L1's memory that is the row cache's on the fork, in percent. */
   public int rowCachePercent;
 
-  private Engine place;
+  private Engine storage;
   private DelayedReads delayedReads;
   RowServer server;
   private int[] trace;
@@ -124,11 +124,11 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void fill() throws Exception {
-    place = new Engine("file");
+    storage = new Engine("file");
     int l1Megabytes = megabytes / DATA_TO_L1;
     int rowCacheMegabytes = l1Megabytes * rowCachePercent / 100;
     Configuration conf = HBaseConfiguration.create();
-    place.configure(conf, promotion, l1Megabytes - rowCacheMegabytes, 2 * megabytes + 64);
+    storage.configure(conf, promotion, l1Megabytes - rowCacheMegabytes, 2 * megabytes + 64);
     // The built-in sizes need a tier of 29 MB at least.
     conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
     conf.setBoolean("hbase.regionserver.point.get.enabled", pointGets);
@@ -171,7 +171,7 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
     if (server != null) {
       server.close();
     }
-    place.close();
+    storage.close();
   }
 
   /** @return the size of the response's cells, in bytes */

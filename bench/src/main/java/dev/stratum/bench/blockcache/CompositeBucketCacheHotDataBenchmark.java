@@ -97,7 +97,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   @Param("512")
   public int megabytes;
 
-  private Engine place;
+  private Engine storage;
   private DelayedReads delayedReads;
   private StoreFileBlocks blocks;
   CombinedBlockCache cache;
@@ -105,9 +105,9 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
-    place = new Engine("file");
+    storage = new Engine("file");
     Configuration conf = HBaseConfiguration.create();
-    place.configure(conf, promotion, l1Megabytes(), 2 * megabytes + 64);
+    storage.configure(conf, promotion, l1Megabytes(), 2 * megabytes + 64);
     // The built-in sizes need a tier of 29 MB at least.
     conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
@@ -146,7 +146,7 @@ public class CompositeBucketCacheHotDataBenchmark extends PinnedJvm {
   public void close() throws IOException {
     delayedReads.close();
     cache.shutdown();
-    place.close();
+    storage.close();
     blocks.close();
   }
 

@@ -113,7 +113,7 @@ public final class DelayedReads implements Closeable {
       .load(device.getClassLoader(), agent);
   }
 
-  /** The method that reads the file: on the fork <code>read</code> may share a read. */
+  /** Returns the method that reads the file: on the fork <code>read</code> may share a read. */
   private static String readMethod() {
     return Stream.of(FileIOEngine.class.getDeclaredMethods()).map(Method::getName)
       .filter("readAlone"::equals).findFirst().orElse("read");
@@ -128,12 +128,12 @@ public final class DelayedReads implements Closeable {
     return found[0];
   }
 
-  /** The ns to request so that a sleep takes so many us; 1 if the shortest takes longer. */
+  /** Returns the ns to request for a sleep of so many us; 1 if the shortest takes longer. */
   public static long calibrate(int micros) {
     return find(TimeUnit.MICROSECONDS.toNanos(micros))[0];
   }
 
-  /** The requested and the actual sleep, in ns. */
+  /** Returns the requested and the actual sleep, in ns. */
   private static long[] find(long wanted) {
     long park = wanted;
     long taken = 0;
@@ -191,12 +191,12 @@ public final class DelayedReads implements Closeable {
     COUNT.increment();
   }
 
-  /** How many reads waited. */
+  /** Returns how many reads waited. */
   public long count() {
     return micros == 0 ? 0 : COUNT.sum();
   }
 
-  /** How long they waited in the mean, in microseconds; NaN if none did. */
+  /** Returns how long they waited in the mean, in microseconds; NaN if none did. */
   public double meanMicros() {
     return count() == 0 ? Double.NaN : NANOS.sum() / 1000.0 / count();
   }

@@ -72,7 +72,7 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
   /** The bytes of blocks in the cache, in MB. */
   int megabytes = 16;
 
-  private Engine place;
+  private Engine storage;
   private StoreFileBlocks blocks;
   private CombinedBlockCache cache;
   private BlockCache second;
@@ -81,10 +81,10 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
 
   @Setup(Level.Trial)
   public void fill() throws IOException, InterruptedException {
-    place = new Engine(engine);
+    storage = new Engine(engine);
     Configuration conf = HBaseConfiguration.create();
     conf.setBoolean("hbase.bucketcache.l2.checksum.enabled", checksum);
-    place.configure(conf, "none", 64, 2 * megabytes + 64);
+    storage.configure(conf, "none", 64, 2 * megabytes + 64);
     cache = (CombinedBlockCache) BlockCacheFactory.createBlockCache(conf);
     second = cache.getSecondLevelCache();
     blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
@@ -96,7 +96,7 @@ public class DeviceChecksumBenchmark extends PinnedJvm {
   @TearDown(Level.Trial)
   public void close() throws IOException {
     cache.shutdown();
-    place.close();
+    storage.close();
     blocks.close();
   }
 

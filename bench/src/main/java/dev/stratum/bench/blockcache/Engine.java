@@ -44,7 +44,7 @@ public final class Engine implements Closeable {
     this.file = name.equals("offheap") ? null : Files.createTempFile("stratum-bench", ".bucket");
   }
 
-  /** What <code>hbase.bucketcache.ioengine</code> is to be set to. */
+  /** Returns what <code>hbase.bucketcache.ioengine</code> is to be set to. */
   public String setting() {
     return file == null ? name : name + ":" + file;
   }

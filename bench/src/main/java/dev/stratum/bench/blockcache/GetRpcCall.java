@@ -83,7 +83,7 @@ abstract class GetRpcCall implements RpcCall {
     }
   }
 
-  /** What the server does once the response is encoded: closes the scanner, releases its blocks. */
+  /** Closes the scanner and releases its blocks, as the server does with an encoded response. */
   void end() throws IOException {
     callback.run();
   }

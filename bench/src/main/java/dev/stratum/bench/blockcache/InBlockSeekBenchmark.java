@@ -77,7 +77,7 @@ public class InBlockSeekBenchmark extends PinnedJvm {
 
   private final Configuration conf = HBaseConfiguration.create();
   private StoreFileBlocks blocks;
-  private Engine place;
+  private Engine storage;
   private BlockCache cache;
   private HFile.Reader reader;
   private Cell[] rows;
@@ -106,11 +106,11 @@ public class InBlockSeekBenchmark extends PinnedJvm {
     if (!Engine.hasCompositeBucketCache()) {
       return new BucketCache("offheap", (long) cacheMegabytes << 20, size, null, 3, 1 << 16, null);
     }
-    place = new Engine("file");
+    storage = new Engine("file");
     conf.setBoolean("hbase.bucketcache.composite.enabled", true);
     conf.set("hbase.bucketcache.composite.promotion", "frequency");
     conf.setInt("hbase.bucketcache.l1.size", cacheMegabytes);
-    conf.set("hbase.bucketcache.l2.ioengine", place.setting());
+    conf.set("hbase.bucketcache.l2.ioengine", storage.setting());
     conf.setInt("hbase.bucketcache.l2.size", cacheMegabytes);
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0);
@@ -137,8 +137,8 @@ public class InBlockSeekBenchmark extends PinnedJvm {
     reader.close();
     cache.shutdown();
     blocks.close();
-    if (place != null) {
-      place.close();
+    if (storage != null) {
+      storage.close();
     }
   }
 

@@ -83,14 +83,14 @@ public class PooledReadsBenchmark extends PinnedJvm {
     final Configuration conf = HBaseConfiguration.create();
     StoreFileBlocks blocks;
     BucketCache cache;
-    private Engine place;
+    private Engine storage;
     private StoreFileBlocks.Location[] order;
     private int next;
 
     void fill(String engine, String persistencePath) throws IOException, InterruptedException {
       conf.setBoolean(CLASSES_KEY, pool.equals("classes"));
       blocks = new StoreFileBlocks(conf, size, (long) megabytes << 20);
-      place = new Engine(engine);
+      storage = new Engine(engine);
       open(persistencePath);
       List<StoreFileBlocks.Location> data = new ArrayList<>();
       List<StoreFileBlocks.Location> all = blocks.readAll(block -> {
@@ -99,7 +99,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
         }
       });
       for (StoreFileBlocks.Location location : all) {
-        // Not the last one, which is smaller.
+        // The last block is smaller.
         if (location.type.isData() && location.sizeWithHeader >= size) {
           data.add(location);
         }
@@ -110,9 +110,10 @@ public class PooledReadsBenchmark extends PinnedJvm {
     }
 
     void open(String persistencePath) throws IOException {
-      // Twice the room, since an allocator hands out whole buckets; a queue that takes everything.
-      cache = new BucketCache(place.setting(), (2L * megabytes + 64) << 20, size, null, 3, 1 << 16,
-        persistencePath, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
+      // The allocator hands out whole buckets, which takes twice the space; the queue takes
+      // everything.
+      cache = new BucketCache(storage.setting(), (2L * megabytes + 64) << 20, size, null, 3,
+        1 << 16, persistencePath, BucketCache.DEFAULT_ERROR_TOLERATION_DURATION, conf);
     }
 
     int read() {
@@ -127,7 +128,7 @@ public class PooledReadsBenchmark extends PinnedJvm {
     @TearDown(Level.Trial)
     public void close() throws IOException {
       cache.shutdown();
-      place.close();
+      storage.close();
       blocks.close();
     }
   }

@@ -124,7 +124,7 @@ public final class RowServer implements Closeable {
   private void start(Configuration conf) throws Exception {
     conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
-    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    // Hadoop's local file system with checksums cannot sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, 5);
     DefaultMetricsSystem.setMiniClusterMode(true);
@@ -279,7 +279,7 @@ public final class RowServer implements Closeable {
     return serve(rows.length, controller -> services.multi(controller, request));
   }
 
-  /** What the server's code has to do with a request before a handler has it: its queue. */
+  /** Does what the server's code has to do with a request before a handler has it: its queue. */
   private void dispatch(MultiRequest request) {
     services.getPriority(MULTI, request, user);
   }
@@ -313,7 +313,10 @@ public final class RowServer implements Closeable {
       dispatch(request);
     }
 
-    /** What the RegionServer does, without a response. @return what it answers */
+    /**
+     * Does what the RegionServer does, without a response.
+     * @return what it answers
+     */
     public Object serve() throws IOException {
       RpcServer.setCurrentCall(call);
       try {

@@ -112,32 +112,32 @@ public final class StoreFileBlocks implements Closeable {
     writer.close();
   }
 
-  /** The key of a row, of those that the file has. */
+  /** Returns the key of a row, of those that the file has. */
   static byte[] row(long number) {
     return Bytes.toBytes(String.format("user%019d", number));
   }
 
-  /** The pool that blocks are read into. */
+  /** Returns the pool that blocks are read into. */
   public ByteBuffAllocator allocator() {
     return allocator;
   }
 
-  /** The file, for a reader of one's own. */
+  /** Returns the file, for a reader of one's own. */
   public Path path() {
     return file;
   }
 
-  /** The key that a reader of this file looks a block up by, new at each call as it is there. */
+  /** Returns the key that a reader of this file looks a block up by, new at each call as there. */
   public BlockCacheKey key(Location location) {
     return new BlockCacheKey(file, location.offset, true, location.type);
   }
 
-  /** The key of a block that was just read. */
+  /** Returns the key of a block that was just read. */
   public BlockCacheKey key(HFileBlock block) {
     return new BlockCacheKey(file, block.getOffset(), true, block.getBlockType());
   }
 
-  /** The key of a block that no cache holds, of a file that could be this one's neighbour. */
+  /** Returns the key of a block of a similar file, which no cache holds. */
   BlockCacheKey strangersKey(Location location) {
     return new BlockCacheKey(strangersFile, location.offset, true, location.type);
   }
@@ -221,7 +221,8 @@ public final class StoreFileBlocks implements Closeable {
         || isCached(combined.getSecondLevelCache(), key);
     }
     if (cache instanceof BucketCache) {
-      // Not what it says itself, which the fork says of a block that waits to be written as well.
+      // The map is asked: the fork's cache says that it has a block which waits to be written as
+      // well.
       return ((BucketCache) cache).getBackingMap().containsKey(key);
     }
     // The on-heap cache has what it has at once.

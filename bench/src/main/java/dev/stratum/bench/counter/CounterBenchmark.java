@@ -151,14 +151,12 @@ public class CounterBenchmark extends PinnedJvm {
     return client.client.update(way);
   }
 
-  /** One client. */
   @Benchmark
   @Threads(1)
   public long one(Client client) throws IOException {
     return update(client);
   }
 
-  /** Four clients. */
   @Benchmark
   @Threads(4)
   public long four(Client client) throws IOException {
@@ -174,14 +172,12 @@ public class CounterBenchmark extends PinnedJvm {
     return update(client);
   }
 
-  /** Sixty-four clients. */
   @Benchmark
   @Threads(64)
   public long sixtyFour(Client client) throws IOException {
     return update(client);
   }
 
-  /** A hundred and twenty-eight clients. */
   @Benchmark
   @Threads(128)
   public long hundredTwentyEight(Client client) throws IOException {

@@ -75,7 +75,7 @@ final class CounterReport {
 
   private static List<List<String>> rows(List<CounterPoint> points) {
     List<List<String>> rows = new ArrayList<>();
-    // A row for both sides: the fork's point, or stock's where there is none of the fork's.
+    // A row has both sides; it is the fork's point, or stock's where there is none of the fork's.
     for (CounterPoint row : points.stream()
       .filter(p -> p.side.equals("fork") || find(points, "fork", p) == null).toList()) {
       CounterPoint stock = find(points, "stock", row);

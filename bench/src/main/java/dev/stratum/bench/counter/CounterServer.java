@@ -46,7 +46,7 @@ final class CounterServer implements Closeable {
     counters = new TableOnHdfs(conf);
   }
 
-  /** A table for one thread. */
+  /** Returns a table for one thread. */
   Table table() throws IOException {
     return counters.table();
   }

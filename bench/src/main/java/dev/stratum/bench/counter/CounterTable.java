@@ -54,7 +54,7 @@ final class CounterTable {
     }
   }
 
-  /** How many lines there are. */
+  /** Returns how many lines there are. */
   int size() {
     return methods.size() * clients.length;
   }

@@ -101,7 +101,7 @@ public class CounterTableBenchmark extends PinnedJvm {
     }
   }
 
-  /** The next line of one side's table. */
+  /** Measures the next line of one side's table. */
   @Benchmark
   public int table() throws Exception {
     List<CounterPoint> points = table.measureNext();

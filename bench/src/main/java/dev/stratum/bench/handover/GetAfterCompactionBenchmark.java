@@ -125,7 +125,7 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     conf.setDouble("hbase.rs.compaction.cache.handover.peak.ratio", 1.2);
     conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, stockCaches && !isFork());
     conf.setBoolean("hbase.rs.cacheblocksonwrite", true);
-    // By default a file's close waits 400 ms more if a DataNode's report is late: in some runs.
+    // By default a file's close sometimes waits 400 ms more, if a DataNode's report is late.
     conf.setInt(HdfsClientConfigKeys.BlockWrite.LOCATEFOLLOWINGBLOCK_INITIAL_DELAY_MS_KEY, 10);
     cache = BlockCacheFactory.createBlockCache(conf);
     region = new RegionOnHdfs(conf, "asyncfs", cache);
@@ -223,7 +223,7 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     return gets();
   }
 
-  /** The major compaction, in a JVM that has done some already. */
+  /** Runs the major compaction, in a JVM that has done some already. */
   @Benchmark
   @Warmup(iterations = 8)
   @Measurement(iterations = 16)

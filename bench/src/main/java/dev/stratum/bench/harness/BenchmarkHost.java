@@ -187,7 +187,7 @@ public final class BenchmarkHost implements Conversation.Answers {
     return list;
   }
 
-  /** What warm-up and measurement take in one JVM, in ms; start and set-up come on top. */
+  /** Returns what warm-up and measurement take in one JVM, in ms; start and set-up come on top. */
   private static long millisPerJvm(BenchmarkListEntry entry) {
     boolean single = entry.getMode() == Mode.SingleShotTime;
     if (single) {
@@ -216,7 +216,7 @@ public final class BenchmarkHost implements Conversation.Answers {
     ChainedOptionsBuilder options = new OptionsBuilder()
       .include("^" + Pattern.quote(benchmark) + "$").mode(mode).forks(1).shouldFailOnError(true)
       .addProfiler(GCProfiler.class).addProfiler(CpuTime.class)
-      // Not appended, which would replace the arguments that the benchmark itself appends.
+      // Appending would replace the arguments that the benchmark itself appends.
       .jvmArgsPrepend(jvmArguments(request, tmpDir));
     StringBuilder id = new StringBuilder(benchmark).append(':').append(mode);
     for (Map.Entry<String, JsonElement> param : request.getAsJsonObject("params").entrySet()) {
@@ -294,7 +294,7 @@ public final class BenchmarkHost implements Conversation.Answers {
     return runs.size();
   }
 
-  /** The parameters of one JVM's run, saying how many JVMs there were in all. */
+  /** Returns the parameters of one JVM's run, saying how many JVMs there were in all. */
   private static BenchmarkParams withForks(BenchmarkParams one, int forks) {
     WorkloadParams workload = new WorkloadParams();
     int index = 0;

@@ -187,13 +187,12 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
       server.close();
     }
     Files.deleteIfExists(bucketFile);
-    // What segments leave beside it.
+    // Segments leave this file beside it.
     Files.deleteIfExists(Path.of(bucketFile + ".index"));
   }
 
   private int[] rows(int gets) {
     int[] rows = new int[gets];
-    // Beside each other, or anywhere.
     int first = ThreadLocalRandom.current().nextInt(server.rows() - gets);
     for (int i = 0; i < gets; i++) {
       rows[i] = dense ? first + i : ThreadLocalRandom.current().nextInt(server.rows());
@@ -230,7 +229,10 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     }
   }
 
-  /** One request at a time, only <code>RSRpcServices.multi</code>. @return what it answers */
+  /**
+   * Calls only <code>RSRpcServices.multi</code>, one request at a time.
+   * @return what it answers
+   */
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
   public Object served(Request request) throws IOException {
@@ -253,7 +255,10 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     }
   }
 
-  /** One request at a time, as its client sees it. @return the results */
+  /**
+   * Sends one request at a time, as its client sees it.
+   * @return the results
+   */
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
   public Result[] client(Client client) throws IOException {
@@ -264,7 +269,10 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     return client.table.get(gets);
   }
 
-  /** Sixteen requests at a time. @return the size of the response's cells, in bytes */
+  /**
+   * Sends sixteen requests at a time.
+   * @return the size of the response's cells, in bytes
+   */
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
   @Threads(16)
@@ -272,7 +280,7 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
     return multiget(batch);
   }
 
-  /** A plain get, which the feature has nothing to do with. */
+  /** Runs a plain get, which the feature has nothing to do with. */
   @Benchmark
   @BenchmarkMode(Mode.SampleTime)
   public int get() throws IOException {

@@ -74,7 +74,7 @@ final class StoreFiles implements Closeable {
     this.conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
     this.conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 0);
     PrefetchExecutor.loadConfiguration(this.conf);
-    // Not that of the process, which RowServer has changed.
+    // RowServer has changed the file system of the process.
     this.fs = new RawLocalFileSystem();
     fs.initialize(FsConstants.LOCAL_FS_URI, conf);
     this.folder = new Path(Files.createTempDirectory("stratum-bench").toUri());

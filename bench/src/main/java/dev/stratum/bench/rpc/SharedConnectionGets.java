@@ -95,7 +95,7 @@ public abstract class SharedConnectionGets extends PinnedJvm {
     Configuration conf = HBaseConfiguration.create();
     conf.set(HConstants.HBASE_DIR, folder.resolve("hbase").toUri().toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
-    // Hadoop's file: with checksums of its own has no way to sync a stream.
+    // Hadoop's local file system with checksums cannot sync a stream.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
     DefaultMetricsSystem.setMiniClusterMode(true);
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT, handlers);
@@ -128,21 +128,19 @@ public abstract class SharedConnectionGets extends PinnedJvm {
   /** Sets the keys of the feature. */
   abstract void configure(Configuration conf);
 
-  /** What one operation of each benchmark is. */
+  /** Performs one operation of each benchmark. */
   Result get() throws IOException {
     try (Table table = hbase.connection().getTable(NAME)) {
       return table.get(new Get(Bytes.toBytes(ThreadLocalRandom.current().nextInt(ROWS))));
     }
   }
 
-  /** One client. */
   @Benchmark
   @Threads(1)
   public Result one() throws IOException {
     return get();
   }
 
-  /** Sixteen clients. */
   @Benchmark
   @Threads(16)
   public Result sixteen() throws IOException {

@@ -93,12 +93,12 @@ final class DeviceTier implements Closeable {
     return hasSegments() ? Segments.open(this, pool) : Buckets.open(this);
   }
 
-  /** Bytes of a write to the file, in the mean over all since it was opened; for segments only. */
+  /** Returns the mean bytes of a write to the file since it was opened; for segments only. */
   long meanWrite(BlockCache cache) {
     return Segments.meanWrite(cache);
   }
 
-  /** What a shutdown leaves beside the file and a killed process does not. */
+  /** Deletes what a shutdown leaves beside the file and a killed process does not. */
   void deleteIndex() throws IOException {
     Files.deleteIfExists(index());
   }

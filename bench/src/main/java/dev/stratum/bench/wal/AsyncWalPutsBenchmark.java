@@ -159,7 +159,7 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
     return puts;
   }
 
-  /** What one operation of each benchmark is. */
+  /** Returns the batch of one operation of each benchmark. */
   Put[] put() throws IOException {
     Put[] puts = puts();
     region.region().batchMutate(puts);
@@ -182,14 +182,12 @@ public class AsyncWalPutsBenchmark extends PinnedJvm {
     return put();
   }
 
-  /** Sixteen batches at a time. */
   @Benchmark
   @Threads(16)
   public Put[] sixteen(Handler handler) throws IOException {
     return put();
   }
 
-  /** Sixty-four batches at a time. */
   @Benchmark
   @Threads(64)
   public Put[] sixtyFour(Handler handler) throws IOException {

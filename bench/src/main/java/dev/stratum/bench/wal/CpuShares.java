@@ -88,14 +88,14 @@ final class CpuShares {
     if (thread.startsWith(HANDLER)) {
       return Part.HANDLERS;
     }
-    // AsyncFSWAL's consumer; FSHLog's consumer and those that wait for its syncs.
+    // These are the consumers of AsyncFSWAL and FSHLog, and threads that wait for FSHLog's syncs.
     if (
       thread.contains("-prefix:") || thread.contains("append-pool") || thread.startsWith("sync.")
         || thread.startsWith("AsyncWalSyncer")
     ) {
       return Part.WAL;
     }
-    // The event loop of AsyncFSWAL; FSHLog's output stream.
+    // These are the event loop of AsyncFSWAL and the output stream of FSHLog.
     if (
       thread.startsWith("AsyncFSWAL") || thread.startsWith("DataStreamer")
         || thread.startsWith("ResponseProcessor")

@@ -154,22 +154,22 @@ public class WalWritersBenchmark extends PinnedJvm {
       return syncs == 0 ? 0 : (double) puts / syncs;
     }
 
-    /** Writing threads: the region, and waiting for the WAL. */
+    /** Returns the share of writing threads: the region, and waiting for the WAL. */
     public double handlers() {
       return shares.percent(CpuShares.Part.HANDLERS);
     }
 
-    /** The WAL's threads, with what they do of HDFS's client in FSHLog. */
+    /** Returns the share of the WAL's threads, with what they do of HDFS's client in FSHLog. */
     public double wal() {
       return shares.percent(CpuShares.Part.WAL);
     }
 
-    /** The threads that send packets and take acknowledgements. */
+    /** Returns the share of threads that send packets and take acknowledgements. */
     public double hdfsClient() {
       return shares.percent(CpuShares.Part.HDFS_CLIENT);
     }
 
-    /** The two DataNodes. */
+    /** Returns the share of the two DataNodes. */
     public double dataNodes() {
       return shares.percent(CpuShares.Part.DATA_NODES);
     }

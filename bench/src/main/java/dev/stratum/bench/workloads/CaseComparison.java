@@ -95,7 +95,7 @@ final class CaseComparison {
     return result.has("failedBefore") ? result.get("failedBefore").getAsString() : null;
   }
 
-  /** How many runs of a side were measured again since compilers were at work. */
+  /** Returns how many runs of a side were measured again since compilers were at work. */
   int discarded() {
     return result.has("discarded") ? result.getAsJsonArray("discarded").size() / 2 : 0;
   }
@@ -163,8 +163,8 @@ final class CaseComparison {
   }
 
   /**
-   * The exceptions that requests got on the fork's side, clients' attempts that were repeated among
-   * them, by type and with their number, without those types that stock's side has.
+   * Returns the exceptions that requests got on the fork's side, clients' attempts that were
+   * repeated among them, by type and with their number, without those types that stock's side has.
    */
   Map<String, Long> exceptionsOfForkAlone() {
     Map<String, Long> exceptions = exceptions("fork");
@@ -186,7 +186,7 @@ final class CaseComparison {
     return exceptions;
   }
 
-  /** The kinds of clients; none if all are alike. */
+  /** Returns the kinds of clients; none if all are alike. */
   private List<String> kinds() {
     JsonObject properties = result.getAsJsonObject("properties");
     return properties != null && properties.has(WorkloadCase.CLIENTS)
@@ -194,7 +194,7 @@ final class CaseComparison {
       : List.of();
   }
 
-  /** A figure of a kind of clients: <code>count</code>, or one of their latencies. */
+  /** Returns a figure of a kind of clients: <code>count</code>, or one of their latencies. */
   private static double figure(JsonObject run, String kind, String name) {
     JsonObject operations = run.getAsJsonObject("operations");
     return operations.has(kind)
@@ -233,8 +233,8 @@ final class CaseComparison {
   }
 
   /**
-   * What the fork was to reach; no case is to be slower than 0.97 of stock. Each kind of clients is
-   * to reach that as well. Reads of HDFS have no aim: that is the same on both sides.
+   * Returns what the fork was to reach; no case is to be slower than 0.97 of stock. Each kind of
+   * clients is to reach that as well. Reads of HDFS have no aim: that is the same on both sides.
    */
   List<Aim> aims() {
     List<Aim> aims = new ArrayList<>();

@@ -183,7 +183,7 @@ final class CaseRunner {
     }
   }
 
-  /** A run on each cluster with a profiler, which is not among the results. */
+  /** Runs each cluster with a profiler; the runs are not among the results. */
   private void profile(WorkloadCase one, JsonObject result) throws SuiteException {
     JsonArray files = new JsonArray();
     for (ClusterUnderTest cluster : clusters.clusters()) {

@@ -110,7 +110,7 @@ final class ClusterPair implements Closeable {
     deleteData();
   }
 
-  /** Stock's and the fork's cluster, in this order. */
+  /** Returns stock's and the fork's cluster, in this order. */
   List<ClusterUnderTest> clusters() {
     return clusters;
   }
@@ -149,14 +149,14 @@ final class ClusterPair implements Closeable {
     }
   }
 
-  /** All processes of both clusters. May be called by any thread. */
+  /** Returns all processes of both clusters. May be called by any thread. */
   List<ProcessHandle> processes() {
     List<ProcessHandle> handles = new ArrayList<>();
     clusters.forEach(cluster -> handles.addAll(cluster.processes()));
     return handles;
   }
 
-  /** If it was closed, after which an error of a cluster tells nothing. */
+  /** Returns whether it was closed, after which an error of a cluster tells nothing. */
   boolean isClosed() {
     return closed;
   }

@@ -110,27 +110,27 @@ final class ClusterUnderTest implements Closeable {
     return name;
   }
 
-  /** What its jars say they are; known once it is started. */
+  /** Returns what its jars say they are; known once it is started. */
   String version() {
     return version;
   }
 
-  /** The class of its block cache; known once it is started. */
+  /** Returns the class of its block cache; known once it is started. */
   String cache() {
     return cache;
   }
 
-  /** If its cache has room for whole tables. */
+  /** Returns whether its cache has room for whole tables. */
   boolean holdsTable() {
     return holdsTable;
   }
 
-  /** How many general handlers its RegionServer has; known once it is started. */
+  /** Returns how many general handlers its RegionServer has; known once it is started. */
   int handlers() {
     return handlers;
   }
 
-  /** Each process's command line, without the class path. */
+  /** Returns each process's command line, without the class path. */
   JsonObject commands() {
     JsonObject commands = new JsonObject();
     children.forEach(
@@ -210,7 +210,7 @@ final class ClusterUnderTest implements Closeable {
     ask("client", request);
   }
 
-  /** What to ask of the RegionServer's JVM for a sleep of so many us, in ns. */
+  /** Returns what to ask of the RegionServer's JVM for a sleep of so many us, in ns. */
   long calibrate(int micros) throws SuiteException {
     JsonObject request = request("calibrate");
     request.addProperty("micros", micros);
@@ -234,7 +234,7 @@ final class ClusterUnderTest implements Closeable {
     return ask("regionserver", request).getAsJsonObject();
   }
 
-  /** What one of the processes has used. */
+  /** Returns what one of the processes has used. */
   JsonObject counters(String child) throws SuiteException {
     return ask(child, request("counters")).getAsJsonObject();
   }
@@ -369,7 +369,7 @@ final class ClusterUnderTest implements Closeable {
   }
 
   /**
-   * The same at a rate: a server that has room does what it did not do without.
+   * Warms up at a rate: a server with spare CPU does what it did not do without.
    * @param rate operations per second
    */
   void warmUp(WorkloadCase workload, double seconds, double window, double rate)

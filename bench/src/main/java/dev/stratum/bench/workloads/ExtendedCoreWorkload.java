@@ -80,7 +80,7 @@ final class ExtendedCoreWorkload extends CoreWorkload {
     }
   }
 
-  /** What the next operation is to be, in YCSB's words. */
+  /** Returns what the next operation is to be, in YCSB's words. */
   String choose() {
     return operationchooser.nextString();
   }
@@ -149,7 +149,7 @@ final class ExtendedCoreWorkload extends CoreWorkload {
     return buildKeyName(number);
   }
 
-  /** How many records there are now, if the workload began with <code>recordcount</code>. */
+  /** Returns how many records there are, if the workload began with <code>recordcount</code>. */
   long records() {
     return transactioninsertkeysequence.lastValue() + 1;
   }

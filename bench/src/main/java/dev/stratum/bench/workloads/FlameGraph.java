@@ -172,7 +172,7 @@ final class FlameGraph implements AutoCloseable {
     stacks.merge('[' + kind(thread) + ']' + frames, samples, Long::sum);
   }
 
-  /** The name of a thread without what tells it from others of its kind. */
+  /** Returns the name of a thread without what tells it from others of its kind. */
   private static String kind(String thread) {
     return thread.replaceAll(" tid=\\d+|[\\[\\];]|\\d+", "");
   }
@@ -181,7 +181,7 @@ final class FlameGraph implements AutoCloseable {
   private static boolean isWaiting(List<RecordedFrame> frames) {
     String name = frames.get(0).getMethod().getName();
     return WAITS.stream().anyMatch(name::startsWith)
-      // The thread that reads the suite's requests.
+      // This thread reads the suite's requests.
       || frames.stream().anyMatch(
         frame -> frame.getMethod().getType().getName().equals(Conversation.class.getName()));
   }

@@ -94,12 +94,12 @@ final class HBaseBinding extends DB {
     families = TableOfCase.families(properties);
   }
 
-  /** The rows that were read or written so far. */
+  /** Returns the rows that were read or written so far. */
   long rows() {
     return rows;
   }
 
-  /** The rows that were requested and not found. */
+  /** Returns the rows that were requested and not found. */
   long missing() {
     return missing;
   }
@@ -241,7 +241,7 @@ final class HBaseBinding extends DB {
     }
   }
 
-  /** What applications do that do not use increments; another client's update may be lost. */
+  /** Does what applications do that do not use increments; another client's update may be lost. */
   void readModifyWriteCounter(String key) {
     byte[] row = Bytes.toBytes(key);
     try {

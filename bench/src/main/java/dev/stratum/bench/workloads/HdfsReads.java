@@ -65,7 +65,7 @@ final class HdfsReads implements Closeable {
     }
   }
 
-  /** A thread of its own. */
+  /** Returns a worker with a thread of its own. */
   LoadRun.Worker worker() throws IOException {
     FSDataInputStream in = fileSystem.open(FILE);
     long blocks = fileSystem.getFileStatus(FILE).getLen() / READ_BYTES;

@@ -50,7 +50,7 @@ final class JvmCounters {
     return counters;
   }
 
-  /** Each number of <code>after</code> less that of <code>before</code>, if there was one. */
+  /** Returns each number of <code>after</code> less that of <code>before</code>, if it has one. */
   static JsonObject difference(JsonObject before, JsonObject after) {
     JsonObject difference = new JsonObject();
     after.entrySet().forEach(e -> {

@@ -86,7 +86,7 @@ final class MaintenanceEvent {
   void prepare() throws IOException {
     for (HRegion region : regions.get()) {
       if (kind.equals("split")) {
-        // The daughters of an earlier one: a region with references is not split.
+        // The region may be a daughter of an earlier split: one with references is not split.
         region.compact(true);
         for (HStore store : region.getStores()) {
           store.closeAndArchiveCompactedFiles();
@@ -175,7 +175,7 @@ final class MaintenanceEvent {
     ended = (System.nanoTime() - start) / 1e9;
   }
 
-  /** What reads that cache their blocks find: no compaction, and no prefetch. */
+  /** Reads like reads that cache their blocks: no compaction, and no prefetch. */
   private void sample(long start, int count, ReadMisses missesBefore, long readsBefore) {
     ReadMisses misses = missesBefore;
     long reads = readsBefore;
@@ -195,7 +195,7 @@ final class MaintenanceEvent {
     }
   }
 
-  /** A region that is gone has the reads that it had. */
+  /** Returns the reads; a region that is gone has the reads that it had. */
   private synchronized long reads() {
     for (HRegion region : regions.get()) {
       readsOfRegions.put(region, region.getReadRequestsCount());

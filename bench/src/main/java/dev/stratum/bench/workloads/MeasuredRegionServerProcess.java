@@ -276,7 +276,7 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     }
   }
 
-  /** Those that were compacted do not count; the cache forgets their blocks now, not in minutes. */
+  /** Counts files that were not compacted; the cache forgets the blocks of others now. */
   private int storeFiles(String table) throws IOException {
     int count = 0;
     for (HRegion region : regions(table)) {

@@ -148,7 +148,7 @@ final class ResultRecorder {
     Files.writeString(directory.resolve("report.html"), new WorkloadReport(results).html());
   }
 
-  /** The table of the results so far, for a terminal. */
+  /** Returns the table of the results so far, for a terminal. */
   String table() {
     return new SummaryTable(results).text();
   }

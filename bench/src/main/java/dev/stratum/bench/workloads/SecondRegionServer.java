@@ -65,7 +65,7 @@ final class SecondRegionServer implements Closeable {
     start();
   }
 
-  /** The settings of the first one, with another file of L2. */
+  /** Returns the settings of the first one, with another file of L2. */
   static Configuration configuration(Configuration first) {
     Configuration conf = new Configuration(first);
     for (String cache : CACHES) {

@@ -81,7 +81,7 @@ final class ServerSettings {
     return options;
   }
 
-  /** What both sides have, by key. */
+  /** Returns what both sides have, by key. */
   Map<String, String> shared() {
     Map<String, String> keys = LoopbackKeys.create();
     keys.put("hbase.regionserver.msginterval", "500");
@@ -111,7 +111,7 @@ final class ServerSettings {
     keys.put("hbase.hregion.max.filesize", Long.toString(100L << 30));
     // HBase's own, unless a case delays syncs.
     keys.put(DelayedSyncWriter.KEY, DelayedSyncWriter.class.getName());
-    // The one that needs no library of Hadoop's in the machine.
+    // This codec needs no library of Hadoop's in the machine.
     keys.put(Compression.ZSTD_CODEC_CLASS_KEY,
       "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec");
     // Blocks come in bursts while a table is cached, and none is to be refused.
@@ -124,7 +124,7 @@ final class ServerSettings {
     Compression.Algorithm.ZSTD.reload(conf);
   }
 
-  /** Stock: what {@link StockCache} says, with as much memory for it as the fork's L1 has. */
+  /** Returns stock's keys, with as much memory for {@link StockCache} as the fork's L1 has. */
   Map<String, String> stock(Path cacheFile) {
     Map<String, String> keys = new LinkedHashMap<>();
     int heapMegabytes = size("l1.mb");
@@ -151,7 +151,7 @@ final class ServerSettings {
     return StockCache.of(sizes.getProperty("stock.cache"));
   }
 
-  /** The fork: the same two sizes, L1 outside the heap, and its features. */
+  /** Returns the fork's keys: the same two sizes, L1 off the heap, and its features. */
   Map<String, String> fork(Path cacheFile) {
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put("hfile.block.cache.size", "0");

@@ -30,7 +30,7 @@ enum StockCache {
   /** An LRU cache on the heap for all blocks. */
   ON_HEAP;
 
-  /** The values of the key. */
+  /** Returns the values of the key. */
   static List<String> names() {
     return Stream.of(values()).map(StockCache::toString).toList();
   }
@@ -45,7 +45,7 @@ enum StockCache {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** If it has room for a whole table; the others read what they do not hold from HDFS. */
+  /** Returns whether it has room for a whole table; the others read the rest from HDFS. */
   boolean holdsTable() {
     return this == FILE;
   }

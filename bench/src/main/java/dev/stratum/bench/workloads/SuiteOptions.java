@@ -179,7 +179,7 @@ final class SuiteOptions {
     return isList;
   }
 
-  /** The regular expression of the cases' names, or null. */
+  /** Returns the regular expression of the cases' names, or null. */
   String include() {
     return include;
   }
@@ -197,7 +197,7 @@ final class SuiteOptions {
     return command;
   }
 
-  /** The sizes, with those of a quick run and of <code>--with</code> in their places. */
+  /** Returns the sizes, with those of a quick run and of <code>--with</code> in their places. */
   Properties sizes() {
     return sizes;
   }
@@ -243,14 +243,14 @@ final class SuiteOptions {
     return below(servers, HBASE_PREFIX, HBASE_PREFIX);
   }
 
-  /** The same of the fork's side; what <code>--with</code> says has priority. */
+  /** Returns the same of the fork's side; what <code>--with</code> says has priority. */
   Map<String, String> forkKeys(Map<String, String> servers) {
     Map<String, String> keys = below(servers, FORK_HBASE_PREFIX, HBASE_PREFIX);
     keys.putAll(forkKeys());
     return keys;
   }
 
-  /** HBase's keys that <code>--with</code> sets on the fork's side only. */
+  /** Returns HBase's keys that <code>--with</code> sets on the fork's side only. */
   Map<String, String> forkKeys() {
     return below(with, FORK_HBASE_PREFIX, HBASE_PREFIX);
   }

@@ -101,7 +101,7 @@ final class SuitePlan {
     return (int) options.number("rounds");
   }
 
-  /** How often all cases are measured, each time by new JVMs of both sides. */
+  /** Returns how often all cases are measured, each time by new JVMs of both sides. */
   int starts() {
     return (int) options.number("starts");
   }
@@ -117,7 +117,7 @@ final class SuitePlan {
     return options.number("warmup.seconds");
   }
 
-  /** If two cases share a table on the same servers. */
+  /** Returns whether two cases share a table on the same servers. */
   static boolean isOnSameTable(WorkloadCase one, WorkloadCase other) {
     return !Collections.disjoint(one.tables(), other.tables())
       && one.servers().equals(other.servers());

@@ -58,12 +58,12 @@ final class TableOfCase {
     return Boolean.parseBoolean(get(key, Boolean.toString(otherwise)));
   }
 
-  /** How many families a case's table has. */
+  /** Returns how many families a case's table has. */
   static int families(Properties properties) {
     return Integer.parseInt(properties.getProperty("table.families", "1"));
   }
 
-  /** The name of a family; the first is the only one of most tables. */
+  /** Returns the name of a family; the first is the only one of most tables. */
   static byte[] family(int number) {
     return number == 0 ? HBaseBinding.FAMILY : Bytes.toBytes("f" + number);
   }
@@ -109,7 +109,7 @@ final class TableOfCase {
     return family.build();
   }
 
-  /** The keys between its regions, or null if it has one. */
+  /** Returns the keys between its regions, or null if it has one. */
   byte[][] splits() {
     String splits = get("splits", "");
     if (!splits.isEmpty()) {

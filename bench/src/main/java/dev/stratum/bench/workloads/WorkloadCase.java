@@ -171,7 +171,7 @@ final class WorkloadCase {
     return below;
   }
 
-  /** Its kinds of clients, each as a case of its own; this case if all its clients are alike. */
+  /** Returns each kind of clients as a case; this case if all its clients are alike. */
   List<WorkloadCase> kinds() {
     if (!properties.containsKey(CLIENTS)) {
       return List.of(this);
@@ -209,22 +209,22 @@ final class WorkloadCase {
     return group;
   }
 
-  /** If it is part of the quick form. */
+  /** Returns whether it is part of the quick form. */
   boolean isQuick() {
     return quick;
   }
 
-  /** How long each read of the L2 file is to wait, in microseconds. */
+  /** Returns how long each read of the L2 file is to wait, in microseconds. */
   int micros() {
     return micros;
   }
 
-  /** How long each positional read of HDFS is to wait, in microseconds. */
+  /** Returns how long each positional read of HDFS is to wait, in microseconds. */
   int hdfsMicros() {
     return Integer.parseInt(properties.getProperty("hdfs.micros", "0"));
   }
 
-  /** How much later each sync of a WAL is to end, in milliseconds. */
+  /** Returns how much later each sync of a WAL is to end, in milliseconds. */
   int syncMillis() {
     return Integer.parseInt(properties.getProperty("sync.millis", "0"));
   }
@@ -237,7 +237,7 @@ final class WorkloadCase {
     return properties.getProperty("table");
   }
 
-  /** The tables of all kinds of clients. */
+  /** Returns the tables of all kinds of clients. */
   Set<String> tables() {
     return kinds().stream().map(WorkloadCase::table)
       .collect(Collectors.toCollection(TreeSet::new));
@@ -248,14 +248,14 @@ final class WorkloadCase {
       .mapToInt(kind -> Integer.parseInt(kind.properties.getProperty("threads"))).sum();
   }
 
-  /** How many general handlers the servers have. */
+  /** Returns how many general handlers the servers have. */
   int handlers() {
     return Integer.parseInt(properties.getProperty(HANDLERS));
   }
 
   /**
-   * What its servers have: <code>handlers</code>, and of what other cases do not have, keys of
-   * <code>suite.properties</code>, of HBase for both sides, and of HBase with <code>fork.</code>
+   * Returns what its servers have: <code>handlers</code>, and of what other cases do not have, keys
+   * of <code>suite.properties</code>, of HBase for both sides, and of HBase with <code>fork.</code>
    * before them for the fork's. Cases for which they are equal have the same servers.
    */
   Map<String, String> servers() {
@@ -268,20 +268,20 @@ final class WorkloadCase {
     return servers;
   }
 
-  /** Rows to load before the first case of the table; those of the quick form are fewer. */
+  /** Returns how many rows to load before the first case of the table; a quick run has fewer. */
   int rows(boolean isQuickRun) {
     String rows = properties.getProperty("rows", "0");
     return Math.min(Integer.parseInt(properties.getProperty("rows.max", rows)),
       Integer.parseInt(isQuickRun ? properties.getProperty("rows.quick", rows) : rows));
   }
 
-  /** If the table's blocks are all brought into the cache before. */
+  /** Returns whether the table's blocks are all brought into the cache before. */
   boolean isWarm() {
     return isTrue("table.cached") && isTrue("table.warm")
       && !properties.getProperty("rows", "0").equals("0");
   }
 
-  /** If each store of the table has one file before, and not what its first flushes make. */
+  /** Returns whether a compaction makes one file of each store of the table before. */
   boolean isCompacted() {
     return isTrue("table.compacted");
   }
@@ -290,41 +290,41 @@ final class WorkloadCase {
     return Boolean.parseBoolean(properties.getProperty(key, "true"));
   }
 
-  /** How many columns of each row are deleted before the first run, the first ones. */
+  /** Returns how many columns of each row are deleted before the first run, the first ones. */
   int deletedColumns() {
     return Integer.parseInt(properties.getProperty("table.deleted.columns", "0"));
   }
 
-  /** If a flame graph is drawn of each side, in a run of its own that is not among the results. */
+  /** Returns whether a run that is not among the results draws a flame graph of each side. */
   boolean isProfiled() {
     return Boolean.parseBoolean(properties.getProperty("flame"));
   }
 
-  /** The process whose time is the case's subject. */
+  /** Returns the process whose time is the case's subject. */
   String subject() {
     return properties.containsKey("hdfs") ? "client" : "regionserver";
   }
 
-  /** If each run begins with an empty table. */
+  /** Returns whether each run begins with an empty table. */
   boolean isEmptied() {
     return Boolean.parseBoolean(properties.getProperty("emptied"));
   }
 
-  /** If runs change the table. */
+  /** Returns whether runs change the table. */
   boolean isWriting() {
     return kinds().stream().anyMatch(kind -> WRITES.stream()
       .anyMatch(key -> Double.parseDouble(kind.properties.getProperty(key, "0")) > 0));
   }
 
   /**
-   * If it is a load that a feature was not made for: the fork is not to be slower, and its requests
-   * are to get no exception of a type that they do not get on stock.
+   * Returns whether it is a load that a feature was not made for: the fork is not to be slower, and
+   * its requests are to get no exception of a type that they do not get on stock.
    */
   boolean isAdverse() {
     return Boolean.parseBoolean(properties.getProperty("adverse"));
   }
 
-  /** The {@link MaintenanceEvent} in the middle of each run; empty for none. */
+  /** Returns the {@link MaintenanceEvent} in the middle of each run; empty for none. */
   String event() {
     return properties.getProperty("event", "");
   }
@@ -335,7 +335,7 @@ final class WorkloadCase {
   }
 
   /**
-   * The part of the slower side's throughput at which latency is measured too; more than 1:
+   * Returns the part of the slower side's throughput at which latency is measured too; more than 1:
    * operations per second; 0: not.
    */
   double fixedRate() {
@@ -343,7 +343,7 @@ final class WorkloadCase {
   }
 
   /**
-   * What the fork is to reach, as a ratio to stock.
+   * Returns what the fork is to reach, as a ratio to stock.
    * @param figure <code>throughput</code> or <code>p99</code>
    * @return NaN if nothing is asked
    */

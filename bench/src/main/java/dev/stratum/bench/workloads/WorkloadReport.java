@@ -250,7 +250,7 @@ final class WorkloadReport {
     html.append(chart.svg());
   }
 
-  /** What an event does to reads, as a line for each round. */
+  /** Shows what an event does to reads, as a line for each round. */
   private void overTime(List<JsonObject> stock, List<JsonObject> fork) {
     double seconds = 0;
     double max = 0;

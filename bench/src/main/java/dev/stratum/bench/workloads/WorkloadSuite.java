@@ -225,7 +225,6 @@ final class WorkloadSuite implements Closeable {
     return plan.cases();
   }
 
-  /** All processes of both clusters. */
   List<ProcessHandle> processes() {
     return clusters.processes();
   }

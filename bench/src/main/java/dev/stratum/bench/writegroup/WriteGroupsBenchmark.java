@@ -133,7 +133,7 @@ public class WriteGroupsBenchmark extends PinnedJvm {
       .addColumn(TableOnHdfs.FAMILY, QUALIFIER, value).setDurability(durability);
   }
 
-  /** What one operation of each benchmark is. Returns what it has put. */
+  /** Performs one operation of each benchmark. Returns what it has put. */
   List<Put> put(Table table) throws IOException {
     List<Put> puts = new ArrayList<>(batch);
     for (int i = 0; i < batch; i++) {
@@ -180,7 +180,7 @@ public class WriteGroupsBenchmark extends PinnedJvm {
     }
   }
 
-  /** One thread with an AsyncTable: how long it takes until it may send the next put. */
+  /** Puts by one thread with an AsyncTable: how long it takes until it may send the next put. */
   @Benchmark
   @Threads(1)
   public Put asyncTable(AsyncClient client) {
@@ -189,14 +189,12 @@ public class WriteGroupsBenchmark extends PinnedJvm {
     return put;
   }
 
-  /** One client. */
   @Benchmark
   @Threads(1)
   public List<Put> one(Client client) throws IOException {
     return put(client.table);
   }
 
-  /** Sixteen clients. */
   @Benchmark
   @Threads(16)
   public List<Put> sixteen(Client client) throws IOException {

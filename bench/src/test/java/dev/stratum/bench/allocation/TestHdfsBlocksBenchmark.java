@@ -79,7 +79,7 @@ public class TestHdfsBlocksBenchmark {
       written.sample();
     }
     try {
-      // One file and a half.
+      // This writes one file and a half.
       for (int i = 0; i < 96; i++) {
         benchmark.flush(written);
       }

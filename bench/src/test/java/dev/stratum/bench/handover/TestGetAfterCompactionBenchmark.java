@@ -51,7 +51,7 @@ public class TestGetAfterCompactionBenchmark {
       long before = benchmark.misses();
       assertEquals(GetAfterCompactionBenchmark.GETS, benchmark.gets());
       long misses = benchmark.misses() - before;
-      // About as many as the file has blocks, or none.
+      // Stock misses about as many as the file has blocks, the fork none.
       assertTrue(misses + " misses",
         GetAfterCompactionBenchmark.isFork() ? misses < 5 : misses > 20);
     }

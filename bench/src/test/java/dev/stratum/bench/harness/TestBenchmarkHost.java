@@ -99,7 +99,7 @@ public class TestBenchmarkHost {
     throw new AssertionError(HIT + " is not in the list");
   }
 
-  /** The rows of the feature table that name a benchmark. */
+  /** The benchmarks are in rows of the feature table. */
   @Test
   public void testHeadlineSetShowsEachFeatureOfTheTable() throws Exception {
     Set<String> features = new TreeSet<>();

@@ -29,7 +29,7 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.junit.Test;
 
 public class TestCaseComparison {
-  /** A case whose rounds have these throughputs, stock and fork alternately; p99 is 100 / x. */
+  /** Returns a case whose rounds have these throughputs, fork after stock; p99 is 100 / x. */
   private static JsonObject result(double... throughputs) {
     JsonObject result = new JsonObject();
     result.addProperty("name", "group/case");

@@ -120,7 +120,7 @@ public class TestLoadRun {
   }
 
   @Test
-  public void testAnOperationThatHangsIsToldWhileItIsUnderWay() throws Exception {
+  public void testAnOperationThatHangsIsToldWhileItIsInFlight() throws Exception {
     Operations operations = new Operations(Duration.ofMillis(50));
     CountDownLatch release = new CountDownLatch(1);
     LoadRun.Worker held = new LoadRun.Worker() {
@@ -150,11 +150,11 @@ public class TestLoadRun {
     assertEquals(slow.toString(), 1, slow.size());
     assertEquals("load-0", slow.get(0).client());
     assertEquals("SCAN", slow.get(0).what());
-    assertTrue(slow.get(0).isUnderWay());
+    assertTrue(slow.get(0).isInFlight());
     release.countDown();
     run.get(1, TimeUnit.MINUTES);
-    // Once more, as it took long, and no longer as one in flight.
-    assertEquals(List.of(false), operations.slow().stream().map(Operation::isUnderWay).toList());
+    // It is there as a slow one, and no longer as one in flight.
+    assertEquals(List.of(false), operations.slow().stream().map(Operation::isInFlight).toList());
   }
 
   @Test

@@ -133,7 +133,7 @@ public class TestWorkloadReport {
     for (String name : new String[] { "one", "two", "three" }) {
       assertEquals(2, count(html, ">group/" + name + "<"));
     }
-    // Three of the first case; one more of the second, which has a fixed rate, too.
+    // The first case has three, the second, which has a fixed rate, too, one more.
     assertEquals(7, count(html, "<svg "));
     // The raw results are base64, which may have any word in it, but not these marks.
     assertEquals(0, count(html, "[>,\"](NaN|-?Infinity)"));

@@ -107,7 +107,7 @@ public class TestWorkloadSuite extends WorkloadSuiteFixture {
     assertTrue(result.toString(), result.has("failedBefore"));
     assertTrue("hardly warmed up", result.getAsJsonArray("discarded").size() > 0);
     JsonArray runs = result.getAsJsonArray("runs");
-    // A closed loop and a fixed rate on each side.
+    // Each side has a closed loop and a fixed rate.
     assertEquals(4, runs.size());
     for (JsonElement element : runs) {
       JsonObject run = element.getAsJsonObject();
@@ -137,7 +137,7 @@ public class TestWorkloadSuite extends WorkloadSuiteFixture {
     }
     String message = hung.getMessage();
     assertTrue(message, message.startsWith("throughput/get-zipfian hangs on the fork side: "));
-    assertTrue(message, message.contains("load-0: READ has been under way for"));
+    assertTrue(message, message.contains("load-0: READ has been in flight for"));
     Path evidence = directory.resolve("logs").resolve("hang-fork");
     for (String process : List.of("base", "regionserver", "client")) {
       Path threads = evidence.resolve("threads-of-" + process + ".txt");
@@ -170,7 +170,7 @@ public class TestWorkloadSuite extends WorkloadSuiteFixture {
         try {
           sockets.add(Files.readSymbolicLink(file).toString());
         } catch (IOException e) {
-          // Closed meanwhile.
+          // The file was closed meanwhile.
         }
       }
     }

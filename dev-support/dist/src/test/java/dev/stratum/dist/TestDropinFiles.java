@@ -48,7 +48,7 @@ public class TestDropinFiles extends DropinFixture {
     assertTrue(dropin.output(), dropin.output().contains("nothing to roll back"));
   }
 
-  /** A server that is started at any moment finds whole jars that go together. */
+  /** Checks that a server which is started at any moment finds whole jars that go together. */
   private void assertRunnable(String when) throws IOException {
     String forks = "";
     for (String module : Dropin.MODULES) {

@@ -173,7 +173,7 @@ public class TestGuides {
         while (code.find()) {
           String key = code.group(1);
           if (key.endsWith(".…")) {
-            // Another prefix for the name of the key before it.
+            // This is another prefix for the name of the key before it.
             String prefix = key.substring(0, key.length() - 1);
             int same = last.indexOf("." + prefix.charAt(0)) + 1;
             key = last.substring(0, same) + prefix + last.substring(same + prefix.length());

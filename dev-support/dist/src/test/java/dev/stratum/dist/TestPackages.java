@@ -148,7 +148,7 @@ public class TestPackages {
     assertTrue(added.size() > 150);
   }
 
-  /** What a patch adds to a file of the base, by the name of the class. */
+  /** Returns what a patch adds to a file of the base, by the name of the class. */
   private static Map<String, String> hooks(String patch) {
     Map<String, String> hooks = new HashMap<>();
     String user = null;

@@ -345,7 +345,7 @@ public class TestRollout extends DropinFixture {
   public void testServerWithoutABlockCacheIsNotHealthy() throws Exception {
     startHosts(1);
     assertRollout(0, rollout());
-    // Unlike what the check of the settings has said.
+    // The check of the settings has said otherwise.
     Files.createFile(root.resolve("rs1/no-cache"));
     assertRollout(1, rollout("--rollback"));
     assertTrue(output, output.contains("rs1 has failed: "));

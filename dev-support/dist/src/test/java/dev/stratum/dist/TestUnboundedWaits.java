@@ -75,7 +75,7 @@ public class TestUnboundedWaits {
     return found;
   }
 
-  /** Whether the comment at a line, or above the statement that it is of, has the words. */
+  /** Returns whether the comment at a line, or above its statement, has the words. */
   private static boolean hasReason(List<String> source, int line) {
     StringBuilder comment = new StringBuilder(source.get(line));
     int above = line - 1;

@@ -24,7 +24,7 @@ package dev.stratum.fork;
 public final class ForkException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** A problem described by {@code format}, as {@link String#format} takes it. */
+  /** Creates a problem described by {@code format}, as {@link String#format} takes it. */
   public ForkException(String format, Object... args) {
     super(args.length == 0 ? format : String.format(format, args));
   }

@@ -73,7 +73,7 @@ record BenchmarkEntry(String name, String mode, boolean forkOnly, Headline headl
     return strings;
   }
 
-  /** The simple class name and the method, which is what a reader calls it. */
+  /** Returns the simple class name and the method, which is what a reader calls it. */
   String shortName() {
     return Trial.shortName(name);
   }

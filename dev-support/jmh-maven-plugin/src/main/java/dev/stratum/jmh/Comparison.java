@@ -36,7 +36,7 @@ final class Comparison {
   record Row(Trial.Key trial, String figure, String unit, Sample stock, Sample fork,
       Sample.Ratio ratio, Sample stockAllocation, Sample forkAllocation) {
 
-    /** The benchmark's name, with the figure if it is not the score. */
+    /** Returns the benchmark's name, with the figure if it is not the score. */
     String name() {
       return figure.isEmpty() ? trial.shortName() : trial.shortName() + ":" + figure;
     }
@@ -69,12 +69,12 @@ final class Comparison {
     return rows;
   }
 
-  /** If any row has both sides. */
+  /** Returns whether any row has both sides. */
   boolean hasStock() {
     return rows.stream().anyMatch(row -> row.stock() != null);
   }
 
-  /** How many of the scores an interval shows better, worse, or not different; in words. */
+  /** Returns how many scores an interval shows better, worse, or not different; in words. */
   String verdict() {
     long better = count(Sample.Verdict.BETTER);
     long worse = count(Sample.Verdict.WORSE);

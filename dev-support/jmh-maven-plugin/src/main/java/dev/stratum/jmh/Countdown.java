@@ -67,7 +67,7 @@ final class Countdown {
     progress.get(trial).left = 0;
   }
 
-  /** What is left, in ms. */
+  /** Returns what is left, in ms. */
   long left() {
     long overheads = 0;
     int seen = 0;

@@ -25,8 +25,7 @@ final class Figures {
   }
 
   /**
-   * At least three significant digits, no exponent: <code>0.0123</code>, <code>7.12</code>,
-   * <code>33,200</code>.
+   * Formats with three significant digits, no exponent: <code>0.0123</code>, <code>7.12</code>.
    */
   static String of(double value) {
     if (Double.isNaN(value)) {
@@ -39,7 +38,7 @@ final class Figures {
     return String.format(Locale.ROOT, "%,." + Math.max(0, decimals) + "f", value);
   }
 
-  /** A ratio with two decimals; what is beyond a thousand is so only by noise. */
+  /** Formats a ratio with two decimals; what is beyond a thousand is so only by noise. */
   static String ratio(double ratio) {
     if (Double.isNaN(ratio)) {
       return "-";

@@ -87,7 +87,7 @@ final class HostProcess implements AutoCloseable {
     return side;
   }
 
-  /** JMH's full output, with every stack trace. */
+  /** Returns JMH's full output, with every stack trace. */
   Path log() {
     return log;
   }

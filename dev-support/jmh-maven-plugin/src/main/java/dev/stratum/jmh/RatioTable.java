@@ -55,7 +55,7 @@ final class RatioTable {
       row -> allocation(row.forkAllocation())));
   }
 
-  /** The mean with half its interval in per cent of it. */
+  /** Returns the mean with half its interval in per cent of it. */
   private static String score(Sample sample) {
     if (sample == null) {
       return "-";
@@ -112,7 +112,7 @@ final class RatioTable {
     return lines;
   }
 
-  /** The same table for a page of the documentation. */
+  /** Returns the same table for a page of the documentation. */
   String markdown() {
     StringBuilder text = new StringBuilder();
     List<List<String>> cells = cells();
@@ -130,7 +130,7 @@ final class RatioTable {
     return text.toString();
   }
 
-  /** The titles, then a line per row; every line has a cell per column. */
+  /** Returns the titles, then a line per row; every line has a cell per column. */
   List<List<String>> cells() {
     List<List<String>> cells = new ArrayList<>();
     cells.add(columns.stream().map(Column::title).toList());

@@ -153,7 +153,7 @@ final class ResultFile {
     }
   }
 
-  /** The smallest value that at least <code>rank</code> of the values do not exceed. */
+  /** Returns the smallest value that at least <code>rank</code> of the values do not exceed. */
   private static double quantile(TreeMap<Double, Long> counts, long rank) {
     long seen = 0;
     for (Map.Entry<Double, Long> bar : counts.entrySet()) {

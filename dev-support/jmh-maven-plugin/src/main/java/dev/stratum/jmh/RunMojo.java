@@ -153,7 +153,7 @@ public class RunMojo extends AbstractMojo {
     }
     Path directory = Path.of(project.getBuild().getDirectory(), "jmh");
     Path tmpDir = directory.resolve("tmp");
-    // The fork first: it has every benchmark, and the list is its list.
+    // The fork is first: it has every benchmark, and the list is its list.
     List<HostProcess> hosts = new ArrayList<>();
     Thread stop = new Thread(() -> hosts.forEach(HostProcess::close), "stop-jmh");
     try {
@@ -268,7 +268,7 @@ public class RunMojo extends AbstractMojo {
     return files;
   }
 
-  /** The same class path with each of the fork's jars replaced by the published one. */
+  /** Returns the same class path with each of the fork's jars replaced by the published one. */
   private List<File> stockClassPath() throws MojoExecutionException, MojoFailureException {
     List<File> files = new ArrayList<>();
     files.add(new File(project.getBuild().getOutputDirectory()));
@@ -489,7 +489,7 @@ public class RunMojo extends AbstractMojo {
     System.out.println("Report: " + html.toUri());
   }
 
-  /** The command that repeats this run. */
+  /** Returns the command that repeats this run. */
   private String command() {
     StringBuilder command =
       new StringBuilder("mvn -pl ").append(project.getBasedir().getName()).append(" jmh:run");

@@ -37,12 +37,12 @@ record Sample(double[] perJvm) {
     return mean(perJvm);
   }
 
-  /** Half the width of the mean's 99 % interval; not a number with fewer than two JVMs. */
+  /** Returns half the width of the mean's 99 % interval; not a number with fewer than two JVMs. */
   double error() {
     return error(perJvm);
   }
 
-  /** Whether each JVM of either has one of the same round in the other. */
+  /** Returns whether each JVM of either has one of the same round in the other. */
   boolean pairsWith(Sample other) {
     return perJvm.length == other.perJvm.length;
   }
@@ -85,11 +85,11 @@ record Sample(double[] perJvm) {
   }
 
   /**
-   * How many times better the fork is: the geometric mean over the rounds of what the two JVMs of
-   * one round, run one right after the other, had between them. Pairs cancel whatever slows the
-   * machine for longer than a round. Two pairs have one degree of freedom, whose interval would be
-   * six times as wide as that of their four JVMs taken as two samples of equal variance: with two
-   * rounds it is the latter.
+   * Returns how many times better the fork is: the geometric mean over the rounds of what the two
+   * JVMs of one round, run one right after the other, had between them. Pairs cancel whatever slows
+   * the machine for longer than a round. Two pairs have one degree of freedom, whose interval would
+   * be six times as wide as that of their four JVMs taken as two samples of equal variance: with
+   * two rounds it is the latter.
    * @param lowerIsBetter if the figure is a time or a size
    * @throws IllegalArgumentException if the two sides have not the same number of JVMs
    */

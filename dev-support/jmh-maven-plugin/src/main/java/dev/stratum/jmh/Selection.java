@@ -116,7 +116,7 @@ final class Selection {
     return matching;
   }
 
-  /** The benchmark's parameters with the given values in place of its own. */
+  /** Returns the benchmark's parameters with the given values in place of its own. */
   private static Map<String, List<String>> with(BenchmarkEntry entry,
     Map<String, List<String>> wanted) {
     Map<String, List<String>> values = new LinkedHashMap<>(entry.params());

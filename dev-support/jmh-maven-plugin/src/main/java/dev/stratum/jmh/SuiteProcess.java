@@ -65,7 +65,7 @@ final class SuiteProcess implements AutoCloseable {
     return process.waitFor();
   }
 
-  /** It and what it has started. */
+  /** Returns it and what it has started. */
   List<ProcessHandle> processes() {
     return Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
   }
@@ -73,7 +73,7 @@ final class SuiteProcess implements AutoCloseable {
   /** Ends it and what it has started. */
   @Override
   public void close() {
-    // The normal way first, which removes its files.
+    // The normal way is first, since it removes its files.
     List<ProcessHandle> children = process.descendants().toList();
     process.destroy();
     try {

@@ -68,7 +68,7 @@ final class Summary {
       add(result, "forkBytesPerOp", row.forkAllocation());
       results.add(result);
     }
-    // One line per result, so that a difference between two files is a difference of lines.
+    // A result takes a line, so that a difference between two files is a difference of lines.
     StringJoiner lines = new StringJoiner(",\n    ", "[\n    ", "\n  ]");
     results.forEach(result -> lines.add(GSON.toJson(result)));
     StringBuilder text = new StringBuilder("{\n");

@@ -39,13 +39,13 @@ record Trial(String benchmark, String mode, Map<String, String> params, boolean 
       return Trial.shortName(benchmark);
     }
 
-    /** The parameters as one reads them: <code>engine=file size=8192</code>. */
+    /** Returns the parameters as one reads them: <code>engine=file size=8192</code>. */
     String paramText() {
       return Trial.paramText(params);
     }
   }
 
-  /** Whether a lower score is better. */
+  /** Returns whether a lower score is better. */
   boolean lowerIsBetter() {
     return !mode.equals("Throughput");
   }

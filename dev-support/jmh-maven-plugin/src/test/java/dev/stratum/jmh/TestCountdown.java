@@ -36,7 +36,8 @@ public class TestCountdown {
     countdown.add(SHORT, 1000, 2);
     countdown.add(LONG, 9000, 4);
     countdown.done(SHORT, 4000);
-    // One more of 4 s, and four of 9 s with the 3 s that the first one took on top of its times.
+    // Left are one of 4 s, and four of 9 s with the 3 s that the first one took on top of its
+    // times.
     assertEquals(4000 + 4 * (9000 + 3000), countdown.left());
     countdown.done(LONG, 10_000);
     assertEquals(4000 + 3 * 10_000, countdown.left());

@@ -31,7 +31,7 @@ public class TestSample {
 
   @Test
   public void testTheErrorIsHalfOfStudentsInterval() {
-    // Mean 3, standard deviation 1.5811, t(4, 99.5 %) = 4.6041.
+    // The mean is 3, the standard deviation 1.5811, and t(4, 99.5 %) = 4.6041.
     assertEquals(3, of(1, 2, 3, 4, 5).mean(), 1e-9);
     assertEquals(4.6041 * 1.58114 / Math.sqrt(5), of(1, 2, 3, 4, 5).error(), 1e-4);
   }
@@ -72,7 +72,7 @@ public class TestSample {
     Sample.Ratio ratio =
       Sample.ratio(of(1, 1, 1), of(Math.E, Math.exp(2), Math.exp(3)), false);
     assertEquals(Math.exp(2), ratio.value(), 1e-9);
-    // Three logarithms, 1 to 3: mean 2, standard error 1 / sqrt 3, t(2, 99.5 %) = 9.9248.
+    // The logarithms are 1 to 3, their mean 2, the error 1 / sqrt 3, and t(2, 99.5 %) = 9.9248.
     assertEquals(2 - 9.9248 / Math.sqrt(3), Math.log(ratio.low()), 1e-3);
     assertEquals(2 + 9.9248 / Math.sqrt(3), Math.log(ratio.high()), 1e-3);
   }
@@ -81,7 +81,8 @@ public class TestSample {
   public void testTheJvmsOfTwoRoundsAreTwoSamples() {
     Sample.Ratio ratio = Sample.ratio(of(1, 1), of(Math.E, Math.exp(3)), false);
     assertEquals(Math.exp(2), ratio.value(), 1e-9);
-    // Logarithms 0 and 0, 1 and 3: pooled variance 1, standard error 1, t(2, 99.5 %) = 9.9248.
+    // With logarithms 0 and 0, 1 and 3 the pooled variance and error are 1, and t(2, 99.5 %) =
+    // 9.9248.
     assertEquals(2 - 9.9248, Math.log(ratio.low()), 1e-3);
     assertEquals(2 + 9.9248, Math.log(ratio.high()), 1e-3);
     // A machine that slows down for both sides does widen it.

@@ -80,7 +80,7 @@ final class CacheTiers {
 
   /** Returns hits over requests, or a dash if there were none. */
   static String ratio(long hits, long misses) {
-    // Rounded down: 100 % is only said where nothing was missed.
+    // The ratio is rounded down: 100 % is only said where nothing was missed.
     return hits + misses == 0 ? "-" : String.format(Locale.ROOT, "%.2f %%",
       Math.floor(10000.0 * hits / (hits + misses)) / 100);
   }

@@ -71,11 +71,11 @@ final class LocalSettings {
     conf.set("hbase.tmp.dir", folder.resolve("tmp").toString());
     conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
     conf.set(HConstants.ZOOKEEPER_DATA_DIR, folder.resolve("zookeeper").toString());
-    // Hadoop's file: with checksums of its own cannot sync a stream, on which the WAL and with it
+    // Hadoop's local file system with checksums cannot sync a stream, on which the WAL and with it
     // the recovery of a killed run depend; HBase verifies its blocks itself, as on HDFS.
     conf.setClass("fs.file.impl", RawLocalFileSystem.class, FileSystem.class);
 
-    // Names that need no DNS.
+    // These names need no DNS.
     conf.set(HConstants.ZOOKEEPER_QUORUM, HOST);
     conf.set("hbase.master.hostname", HOST);
     conf.set("hbase.unsafe.regionserver.hostname", HOST);
@@ -84,15 +84,15 @@ final class LocalSettings {
     conf.set("hbase.master.info.bindAddress", LOOPBACK);
     conf.set("hbase.regionserver.info.bindAddress", LOOPBACK);
 
-    // One JVM: short waits for a cluster of one, and a short session, so that the next run after
-    // a kill takes the regions over quickly.
+    // A cluster of one need not wait for others. A short session lets the next run after a kill
+    // take the regions over quickly.
     conf.setInt("hbase.master.wait.on.regionservers.maxtostart", 1);
     conf.setInt("hbase.regionserver.msginterval", 500);
     conf.setInt(HConstants.ZK_SESSION_TIMEOUT, 10_000);
     // This program stops the servers itself, in order.
     conf.setBoolean("hbase.shutdown.hook", false);
 
-    // Unlike the default.
+    // The default is false.
     conf.setBoolean(COMPOSITE_ENABLED, true);
     setAll(conf, settings);
     if (conf.getBoolean(COMPOSITE_ENABLED, true)) {

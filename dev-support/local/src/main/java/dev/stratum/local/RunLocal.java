@@ -69,7 +69,7 @@ final class RunLocal {
                       %s=%s
 
       """;
-  /** Before Hadoop closes the file systems. */
+  /** Priority of a hook that runs before Hadoop closes the file systems. */
   private static final int STOP_PRIORITY = 100;
 
   private final Path folder = Path.of(System.getProperty("stratum.local.folder"));

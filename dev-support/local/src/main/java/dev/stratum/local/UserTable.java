@@ -93,7 +93,8 @@ final class UserTable {
     }
     long bytes = 0;
     for (HRegion region : server.getRegions(NAME).stream().map(HRegion.class::cast).toList()) {
-      // Repeated, since the load's own flush or compaction may be running and excludes these.
+      // This is repeated, since the load's own flush or compaction may be running and excludes
+      // these.
       while (region.getMemStoreDataSize() > 0
         || region.getStores().stream().anyMatch(store -> store.getStorefilesCount() > 1)) {
         region.flush(true);
@@ -112,7 +113,7 @@ final class UserTable {
         admin.createTable(TableDescriptorBuilder.newBuilder(NAME)
           .setColumnFamily(
             ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(BLOCK_BYTES).build())
-          // No split under the load: the same rows always make the same one region.
+          // The load causes no split: the same rows always make the same one region.
           .setRegionSplitPolicyClassName(ConstantSizeRegionSplitPolicy.class.getName()).build());
       }
       String rows = admin.getDescriptor(NAME).getValue(ROWS_KEY);

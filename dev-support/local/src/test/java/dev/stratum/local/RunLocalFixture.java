@@ -53,7 +53,7 @@ public abstract class RunLocalFixture {
   Process process;
 
   @Before
-  public void choosePlace() throws Exception {
+  public void chooseFolder() throws Exception {
     folder = temporary.newFolder("a folder with spaces").toPath();
     zooKeeperPort = freePort();
   }

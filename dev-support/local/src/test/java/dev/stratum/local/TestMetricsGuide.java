@@ -87,7 +87,7 @@ public class TestMetricsGuide {
     throw new AssertionError(registry + " is not registered");
   }
 
-  /** The names in the first cells of the section's table that has metrics in them. */
+  /** Returns the names in the first cells of the section's table that has metrics in them. */
   private static Set<String> documented(String section) throws Exception {
     String guide =
       Files.readString(Path.of(System.getProperty("stratum.root"), "docs", "metrics.md"));

@@ -52,7 +52,7 @@ public class TestRunLocal extends RunLocalFixture {
     assertEquals(TERMINATED, awaitEnd());
     assertTrue(output(), output().contains("stopped, regions flushed and WAL closed"));
 
-    // Killed before the flush, so that the last thousand rows are in the WAL only.
+    // It is killed before the flush, so that the last thousand rows are in the WAL only.
     start(false, 6000);
     awaitOutput("loaded 1,000 rows");
     assertTrue(output(), output().contains("usertable holds 5,000 rows from an earlier run"));
@@ -75,7 +75,7 @@ public class TestRunLocal extends RunLocalFixture {
 
   @Test
   public void testServerThatRunsOutOfMemorySaysCauseKeyAndLog() throws Exception {
-    // 800 MB for each writer thread's queue.
+    // The queue of each writer thread would take 800 MB.
     start(true, 1, "hbase.bucketcache.l2.writer.queuelength=200000000");
     assertEquals(RunLocal.FAILED, awaitEnd());
     assertTrue(output(), output().contains(

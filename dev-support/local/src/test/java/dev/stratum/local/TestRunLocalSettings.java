@@ -79,7 +79,7 @@ public class TestRunLocalSettings extends RunLocalFixture {
       PrometheusNames.missing(used, scrape));
   }
 
-  /** The settings of each preset, for a machine of 2 GB; -Dpresets.all=true for all loads. */
+  /** The settings are those of each preset, for 2 GB; -Dpresets.all=true for all loads. */
   @Test
   public void testServesWithTheSettingsOfAPreset() throws Exception {
     List<String> loads = Boolean.getBoolean("presets.all")

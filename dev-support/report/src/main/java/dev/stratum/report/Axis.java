@@ -122,7 +122,7 @@ public record Axis(String label, DoubleUnaryOperator transform, List<Double> tic
   }
 
   /** Returns where a value is between the ends: 0 to 1, also for values beyond an end. */
-  double place(double value) {
+  double at(double value) {
     double from = transform.applyAsDouble(low);
     double share = (transform.applyAsDouble(value) - from)
       / (transform.applyAsDouble(high) - from);

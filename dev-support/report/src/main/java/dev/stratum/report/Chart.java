@@ -59,7 +59,7 @@ public final class Chart {
   private int legendEnd = 18;
 
   /**
-   * A chart for a grid of charts, small enough for a phone's screen.
+   * Creates a chart for a grid of charts, small enough for a phone's screen.
    * @param title is escaped here
    */
   public Chart(String title, Axis x, Axis y) {
@@ -77,7 +77,8 @@ public final class Chart {
   }
 
   /**
-   * A chart with a row for each label, from the top down; the y of what is in a row is its index.
+   * Creates a chart with a row for each label, from the top down; the y of what is in a row is its
+   * index.
    * @param title is escaped here
    */
   public static Chart rows(String title, Axis x, List<String> labels) {
@@ -152,11 +153,11 @@ public final class Chart {
   }
 
   private String left(double value) {
-    return Axis.plain(left + x.place(value) * (width - RIGHT - left), 1);
+    return Axis.plain(left + x.at(value) * (width - RIGHT - left), 1);
   }
 
   private String top(double value) {
-    return Axis.plain(bottom - y.place(value) * (bottom - top), 1);
+    return Axis.plain(bottom - y.at(value) * (bottom - top), 1);
   }
 
   /** Returns the chart for an {@link HtmlPage}. */

@@ -75,7 +75,7 @@ public final class HtmlPage {
   }
 
   /**
-   * The beginning of a page, up to its first heading.
+   * Returns the beginning of a page, up to its first heading.
    * @param title is escaped here
    */
   public static String begin(String title) {
@@ -94,13 +94,13 @@ public final class HtmlPage {
         """.formatted(escape(title), STYLE);
   }
 
-  /** The legend of charts with lines of stock and fork. */
+  /** Returns the legend of charts with lines of stock and fork. */
   public static String legend() {
     return "<p class=\"key\"><span class=\"stock\">stock</span>"
       + "<span class=\"fork\">fork</span></p>\n";
   }
 
-  /** The end of a page. */
+  /** Returns the end of a page. */
   public static String end() {
     return "</main>\n</body>\n</html>\n";
   }

@@ -75,7 +75,6 @@ public final class HtmlTable {
     return this;
   }
 
-  /** The whole table. */
   public String html() {
     return html + "</tr>\n</table></div>\n";
   }

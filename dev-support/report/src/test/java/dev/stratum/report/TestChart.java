@@ -100,9 +100,9 @@ public class TestChart {
   public void testRatiosHaveEqualFactorsAtEqualDistancesAroundOne() {
     Axis axis = Axis.ratios(0.6, 1.2);
     assertEquals(0.5, axis.low(), 0);
-    assertEquals(0.5, axis.place(1), 1e-9);
-    assertEquals(axis.place(1.5) - axis.place(1), axis.place(1) - axis.place(1 / 1.5), 1e-9);
-    assertEquals("beyond the end", 0, axis.place(0.1), 0);
+    assertEquals(0.5, axis.at(1), 1e-9);
+    assertEquals(axis.at(1.5) - axis.at(1), axis.at(1) - axis.at(1 / 1.5), 1e-9);
+    assertEquals("beyond the end", 0, axis.at(0.1), 0);
     assertEquals(1.25, Axis.ratios(0.97, 1.01).high(), 0);
     assertEquals(100, Axis.ratios(0.9, 42).high(), 0);
   }
@@ -110,6 +110,6 @@ public class TestChart {
   @Test
   public void testNinesAreAtEqualDistances() {
     Axis axis = Axis.nines("percentile", 99.9);
-    assertEquals(axis.place(99) - axis.place(90), axis.place(99.9) - axis.place(99), 1e-9);
+    assertEquals(axis.at(99) - axis.at(90), axis.at(99.9) - axis.at(99), 1e-9);
   }
 }

@@ -33,7 +33,7 @@ import org.apache.hadoop.hbase.wal.WALFactory;
  * compiles in the export of any feature; a server ignores those of features that it lacks.
  */
 public final class SharedCluster {
-  /** At which age a write without a sync is synced. */
+  /** Age at which a write without a sync is synced. */
   public static final int ASYNC_WAL_MILLIS = 10;
   public static final long TIMEOUT_MILLIS = 300_000;
 

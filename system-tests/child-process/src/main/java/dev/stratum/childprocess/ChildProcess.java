@@ -92,7 +92,7 @@ public final class ChildProcess implements Closeable {
     }
   }
 
-  /** The command line, without the class path. */
+  /** Returns the command line, without the class path. */
   public List<String> command() {
     return command;
   }
@@ -220,7 +220,7 @@ public final class ChildProcess implements Closeable {
   /** Ends the child and the processes that it has started, as kill -9 does. */
   @Override
   public void close() {
-    // The descendants first: without their parent they cannot be found.
+    // The descendants end first: without their parent they cannot be found.
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
     try {

@@ -75,7 +75,7 @@ public final class JvmCommand {
     return this;
   }
 
-  /** The command line, without the class path. */
+  /** Returns the command line, without the class path. */
   public List<String> line() {
     List<String> line = new ArrayList<>();
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

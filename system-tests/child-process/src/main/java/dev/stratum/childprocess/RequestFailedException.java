@@ -28,7 +28,7 @@ public final class RequestFailedException extends ProcessException {
     this.reason = reason;
   }
 
-  /** The child's sentence, without the name of the child. */
+  /** Returns the child's sentence, without the name of the child. */
   public String reason() {
     return reason;
   }

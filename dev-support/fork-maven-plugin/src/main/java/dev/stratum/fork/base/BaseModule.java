@@ -68,14 +68,14 @@ public record BaseModule(String name, Path jar, Path sources) {
   /**
    * Reads files of a jar.
    * @param tree  is given their content by path; what it has stays
-   * @param place returns the path of an entry, {@code null} to leave it out
+   * @param rename returns the path of an entry, {@code null} to leave it out
    */
-  static void read(Path jar, Map<String, byte[]> tree, UnaryOperator<String> place)
+  static void read(Path jar, Map<String, byte[]> tree, UnaryOperator<String> rename)
     throws IOException {
     try (ZipFile zip = new ZipFile(jar.toFile())) {
       for (Enumeration<? extends ZipEntry> all = zip.entries(); all.hasMoreElements();) {
         ZipEntry entry = all.nextElement();
-        String path = entry.isDirectory() ? null : place.apply(entry.getName());
+        String path = entry.isDirectory() ? null : rename.apply(entry.getName());
         if (path != null && !tree.containsKey(path)) {
           try (InputStream in = zip.getInputStream(entry)) {
             tree.put(path, in.readAllBytes());

@@ -61,7 +61,7 @@ import org.eclipse.jgit.treewalk.TreeWalk;
  * so that the same content gives the same ids anywhere. Not thread-safe.
  */
 public final class GitStore implements AutoCloseable {
-  /** Whom commits are from that stay here. */
+  /** The author of commits that stay here. */
   public static final PersonIdent STRATUM = new PersonIdent("Stratum", "stratum@localhost");
 
   private static final int ID_LENGTH = 10;

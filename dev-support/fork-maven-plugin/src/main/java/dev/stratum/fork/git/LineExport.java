@@ -175,7 +175,7 @@ public final class LineExport {
         return refused(patch, one == patch ? Status.CONFLICTS : Status.WAITS, "%s%s conflicts with "
           + "%s in %s; write its edits for that version as %s%s/%s.", one.shown(),
           one == patch ? "" : ", which " + patch.stem() + " needs,", line.version(),
-          conflicts.stream().flatMap(conflict -> conflict.places().stream())
+          conflicts.stream().flatMap(conflict -> conflict.positions().stream())
             .collect(Collectors.joining(", ")),
           LineVariants.FOLDER, line.version(), one.name());
       }

@@ -50,12 +50,12 @@ public final class MailPatch {
 
   /**
    * What a patch says above its diff.
-   * @param subject the first line of the commit's message
-   * @param body    the other lines, each with its newline; may be empty
-   * @param place   the patch's place among those that it is sent with, such as {@code  2/3}
-   * @param note    lines that do not become part of the commit's message; may be empty
+   * @param subject  the first line of the commit's message
+   * @param body     the other lines, each with its newline; may be empty
+   * @param position the patch's position among those that it is sent with, such as {@code  2/3}
+   * @param note     lines that do not become part of the commit's message; may be empty
    */
-  record Text(String subject, String body, String place, String note) {
+  record Text(String subject, String body, String position, String note) {
   }
 
   /**
@@ -67,7 +67,7 @@ public final class MailPatch {
     StringBuilder head = new StringBuilder("From ").append(commit.name())
       .append(" Mon Sep 17 00:00:00 2001\nFrom: ").append(author.getName()).append(" <")
       .append(author.getEmailAddress()).append(">\nDate: ").append(DATE.format(time))
-      .append("\nSubject: [PATCH").append(said.place()).append("] ").append(said.subject())
+      .append("\nSubject: [PATCH").append(said.position()).append("] ").append(said.subject())
       .append('\n');
     if (!StandardCharsets.US_ASCII.newEncoder().canEncode(head + said.body() + said.note())) {
       head.append("MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"

@@ -80,7 +80,7 @@ public final class VerifyMojo extends AbstractForkMojo {
     }
   }
 
-  /** A file that no patch has would be missing from what is exported. */
+  /** Checks that each file has a patch: one without would be missing from what is exported. */
   private void checkOwners(Series series) throws IOException {
     Set<String> orphans = new TreeSet<>();
     for (String module : Modules.ALL) {

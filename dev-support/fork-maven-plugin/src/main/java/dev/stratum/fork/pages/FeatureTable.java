@@ -77,7 +77,7 @@ public final class FeatureTable {
   private static String table(Series series, Path root) throws IOException {
     Map<String, List<PatchFile>> features = new LinkedHashMap<>();
     for (PatchFile patch : series.patches()) {
-      // In the order of each feature's last patch.
+      // Features are in the order of their last patches.
       List<PatchFile> patches = features.remove(patch.header().feature());
       features.put(patch.header().feature(), patches == null ? new ArrayList<>() : patches);
       features.get(patch.header().feature()).add(patch);

@@ -37,7 +37,7 @@ import org.eclipse.jgit.patch.Patch;
 /**
  * What a patch does to one file of the base: a section of a git diff with zero lines of context. It
  * is applied exactly. The file must be the one that the edit was made against, by the blob id of
- * the {@code index} line; only that proves the place of a hunk that only inserts.
+ * the {@code index} line; only that proves the position of a hunk that only inserts.
  * <p>
  * JGit's {@code PatchApplier} (6.10) ignores that line, so it inserts into any file that is long
  * enough, and it refuses a hunk without context that only deletes.
@@ -94,7 +94,7 @@ public final class FileEdit {
         + "file as a resource of this repository and name it in 'Adds:'");
     }
     if (type() != ChangeType.ADD && section.getOldId() == null) {
-      throw problem(start, "has no 'index' line, so the place of the edit cannot be proved; keep "
+      throw problem(start, "has no 'index' line, so where it belongs cannot be proved; keep "
         + "the 'index' line that git diff writes");
     }
     for (HunkHeader hunk : section.getHunks()) {

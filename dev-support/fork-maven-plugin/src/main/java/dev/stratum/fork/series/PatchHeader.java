@@ -59,14 +59,14 @@ public final class PatchHeader {
    * {@code 3.0.0 fixed, read (HBASE-28840)}.
    * @param line     the version, or {@code master}
    * @param verdict  {@code there}; {@code fixed}, if the line has another fix or code without the
-   *                 defect; or {@code moot}, if the defect has no effect there
+   *                 defect; or {@code unaffected}, if the defect has no effect there
    * @param evidence {@code test} if the patch's tests were run there, {@code read} if the sources
    *                 were read
    * @param note     the text in brackets, empty for none
    */
   public record Verdict(String line, String verdict, String evidence, String note) {
     private static final Pattern ENTRY =
-      Pattern.compile("(\\S+) (there|fixed|moot), (test|read)(?: \\(([^()]+)\\))?");
+      Pattern.compile("(\\S+) (there|fixed|unaffected), (test|read)(?: \\(([^()]+)\\))?");
 
     /** Returns whether the line has the defect. */
     public boolean isThere() {
@@ -214,8 +214,8 @@ public final class PatchHeader {
       Matcher matcher = Verdict.ENTRY.matcher(entry);
       if (!matcher.matches()) {
         throw new ForkException("%s has '%s' in 'Lines:'; write for each line of HBase its "
-          + "version, 'there', 'fixed' or 'moot', and 'test' or 'read', as in '2.6.6 there, test; "
-          + "3.0.0 fixed, read (HBASE-1)', or 'none'.", name, entry);
+          + "version, 'there', 'fixed' or 'unaffected', and 'test' or 'read', as in '2.6.6 there, "
+          + "test; 3.0.0 fixed, read (HBASE-1)', or 'none'.", name, entry);
       }
       verdicts.add(new Verdict(matcher.group(1), matcher.group(2), matcher.group(3),
         matcher.group(4) == null ? "" : matcher.group(4)));

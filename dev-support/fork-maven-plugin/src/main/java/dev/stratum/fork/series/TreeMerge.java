@@ -52,17 +52,17 @@ public final class TreeMerge {
       return change.path();
     }
 
-    /** Returns the places in conflict: lines of the tree's file, or the reason. */
-    public List<String> places() {
-      List<String> places = new ArrayList<>();
+    /** Returns the positions in conflict: lines of the tree's file, or the reason. */
+    public List<String> positions() {
+      List<String> positions = new ArrayList<>();
       if (isOfLines()) {
         for (MergeChunk chunk : merge(change, ours, ContentMergeStrategy.CONFLICT)) {
           if (chunk.getConflictState() == MergeChunk.ConflictState.FIRST_CONFLICTING_RANGE) {
-            places.add(path() + ":" + (chunk.getBegin() + 1));
+            positions.add(path() + ":" + (chunk.getBegin() + 1));
           }
         }
       }
-      return places.isEmpty() ? List.of(path() + " (" + reason + ")") : places;
+      return positions.isEmpty() ? List.of(path() + " (" + reason + ")") : positions;
     }
 
     private boolean isOfLines() {
@@ -157,7 +157,7 @@ public final class TreeMerge {
 
   /** Returns whether a line of {@code content} opens a conflict. */
   public static boolean isUnfinished(byte[] content) {
-    // One character a byte, whatever the encoding.
+    // Each byte is a character, whatever the encoding.
     return ("\n" + new String(content, StandardCharsets.ISO_8859_1)).contains("\n" + MARKER);
   }
 }

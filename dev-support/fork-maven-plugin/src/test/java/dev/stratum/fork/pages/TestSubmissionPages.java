@@ -91,7 +91,7 @@ public class TestSubmissionPages {
   public void testVersionsFollowTheLines() throws IOException {
     fix("STRATUM-all", "Lines", "2.6.6 there, test; 3.0.0 there, test");
     fix("STRATUM-not-master", "Lines", "3.0.0 there, read; master fixed, read");
-    fix("HBASE-5-none", "JIRA", "HBASE-5", "Lines", "2.6.6 fixed, read; 3.0.0 moot, read");
+    fix("HBASE-5-none", "JIRA", "HBASE-5", "Lines", "2.6.6 fixed, read; 3.0.0 unaffected, read");
     fix("STRATUM-beta", "Lines", "3.0.0-beta-1 there, read");
     fix("STRATUM-unread", "Lines", "none");
     assertHas(page("STRATUM-all"), "-Dfork.line=3.0.0 ",

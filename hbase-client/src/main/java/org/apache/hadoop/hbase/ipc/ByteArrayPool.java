@@ -36,10 +36,10 @@ final class ByteArrayPool {
   /** The length of the longest arrays that are kept: the results of a scan are up to 2 MB. */
   static final int MAX_LENGTH = 1 << 22;
 
-  /** At most so many arrays of one length are kept, */
+  /** Maximum number of arrays of one length that are kept. */
   private static final int MAX_COUNT = 64;
 
-  /** and no more than come to these bytes, but a few of the long ones. */
+  /** Maximum bytes of arrays of one length that are kept, but for a few of the long ones. */
   private static final int MAX_BYTES_OF_A_LENGTH = 1 << 20;
   private static final int MIN_COUNT = 4;
 

@@ -75,7 +75,10 @@ final class ResponseCells {
       : codec.getDecoder(cells);
   }
 
-  /** What {@link KeyValueCodec} decodes, without an array for each length and the stream's. */
+  /**
+   * The cells that {@link KeyValueCodec} decodes, without an array for each length and the
+   * stream's.
+   */
   private static final class KeyValues implements CellScanner {
     private final OnceReadStream in;
     private Cell current;

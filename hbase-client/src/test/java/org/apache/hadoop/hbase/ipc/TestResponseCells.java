@@ -124,7 +124,7 @@ public class TestResponseCells {
           List<Cell> cells = cells(count, length, count + length);
           byte[] block = encoded(codec, cells);
           assertAre(cells, read(codec, block));
-          // And from an array that has been used before.
+          // The array has been used before.
           assertAre(cells, read(codec, block));
         }
       }
@@ -227,7 +227,7 @@ public class TestResponseCells {
         new CellBlockBuilder(new Configuration()), new KeyValueCodec(), compressor));
   }
 
-  /** One thread for the connection, some that decode, as they do in a client. */
+  /** One thread has the connection, some decode, as in a client. */
   @Test
   public void testResponsesAreDecodedByOtherThreads() throws Exception {
     Codec codec = new KeyValueCodec();
@@ -257,7 +257,7 @@ public class TestResponseCells {
         while (!arrived.offer(response, 1, TimeUnit.SECONDS)) {
           for (Future<?> one : all) {
             if (one.isDone()) {
-              // One that has failed takes no more.
+              // The call rethrows what a thread has failed of.
               one.get();
             }
           }
@@ -278,7 +278,7 @@ public class TestResponseCells {
     byte[] block = encoded(codec, cells);
     long cellBytes = 0;
     for (Cell cell : cells) {
-      // An array with its header, in multiples of 8 bytes, and the cell.
+      // A cell takes an array with its header, in multiples of 8 bytes, and its own object.
       cellBytes += 24 + ((KeyValue) cell).getLength() + 64;
     }
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

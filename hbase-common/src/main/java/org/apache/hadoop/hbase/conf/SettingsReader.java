@@ -134,7 +134,7 @@ public final class SettingsReader {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Rejected below.
+      // The value is rejected below.
     }
     throw rejected(key, value,
       "an integer " + (unlimited ? "of at least " + min : "from " + min + " to " + max), remedy);
@@ -168,7 +168,7 @@ public final class SettingsReader {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Rejected below.
+      // The value is rejected below.
     }
     throw rejected(key, value, "a number from " + decimal(min) + " to " + decimal(max), remedy);
   }

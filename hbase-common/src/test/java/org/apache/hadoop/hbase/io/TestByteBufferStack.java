@@ -94,7 +94,7 @@ public class TestByteBufferStack {
   @Test
   public void testNoBufferIsInTwoHands() throws Exception {
     ByteBufferStack free = new ByteBufferStack();
-    // Fewer than the threads want, so that they find it empty as well.
+    // The threads want more, so that they find it empty as well.
     int buffers = 2 * THREADS - 1;
     for (int i = 0; i < buffers; i++) {
       free.offer(ByteBuffer.allocate(Long.BYTES));

@@ -296,7 +296,7 @@ public class TestSizeClassByteBuffAllocator {
     }
   }
 
-  /** What others do with pieces of a size while a buffer is allocated for it. */
+  /** Tests what others do with pieces of a size while a buffer is allocated for it. */
   private void testOthersDuringAllocation(boolean failing) throws Exception {
     SlowAllocator pool = new SlowAllocator();
     pool.failing = failing;

@@ -98,7 +98,7 @@ public class TestSampledLeakTracker {
     for (int i = 0; i < expected * SampledLeakTracker.ONE_OF; i++) {
       tracker.record();
     }
-    // Six times the standard deviation.
+    // The tolerance is six times the standard deviation.
     assertEquals(expected, counter.records.get() - SampledLeakTracker.FIRST, 190);
   }
 

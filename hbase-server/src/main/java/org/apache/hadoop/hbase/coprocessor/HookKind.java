@@ -23,10 +23,10 @@ import java.util.Map;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What the hooks of {@link RegionObserver} observe. Each method of the base's interface is of one
- * kind; one that a later version adds is {@link #UNKNOWN} until it is named here. The page
- * docs/coprocessors.md has them all, with what each feature does if a region has an observer of
- * that kind.
+ * Kinds of the hooks of {@link RegionObserver}, by what they observe. Each method of the base's
+ * interface is of one kind; one that a later version adds is {@link #UNKNOWN} until it is named
+ * here. The page docs/coprocessors.md has them all, with what each feature does if a region has an
+ * observer of that kind.
  */
 @InterfaceAudience.Private
 public enum HookKind {

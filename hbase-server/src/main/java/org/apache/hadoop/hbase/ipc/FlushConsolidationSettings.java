@@ -21,9 +21,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/**
- * Whether flushes of responses are consolidated. Immutable.
- */
+/** The setting that consolidates flushes of responses. Immutable. */
 @InterfaceAudience.Private
 public final class FlushConsolidationSettings {
   /** Whether the responses of a connection that are ready together are sent with one write. */

@@ -98,7 +98,7 @@ final class RegionHotBlocks {
       CompletableFuture<Void> noted = new CompletableFuture<>();
       EXECUTOR.execute(() -> leave(region, noted));
       try {
-        // Before the stores are closed, which may evict their blocks.
+        // The blocks are noted before the stores are closed, which may evict them.
         noted.get(maxWaitMillis, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         if (noted.cancel(false)) {

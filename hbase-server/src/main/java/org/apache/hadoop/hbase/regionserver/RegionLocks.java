@@ -109,7 +109,7 @@ public class RegionLocks implements AutoCloseable {
     do {
       context = region.getLockedRows().computeIfAbsent(key, any -> region.new RowLockContext(key));
       lock = shared ? context.newReadLock() : context.newWriteLock();
-      // Null if the last holder has just removed it.
+      // The lock is null if the last holder has just removed it.
     } while (lock == null);
     boolean locked = false;
     try {

@@ -46,7 +46,7 @@ class BloomKeys {
     return new ByteArrayHashKey(copy, 0, cell.getRowLength());
   }
 
-  /** The key of a cell without a family, with the latest timestamp and the highest type. */
+  /** Returns the key of a cell without family, with the latest timestamp and highest type. */
   private ByteArrayHashKey rowAndQualifier(Cell cell) {
     int length = KeyValue.KEY_INFRASTRUCTURE_SIZE + cell.getRowLength() + cell.getQualifierLength();
     makeRoom(length);

@@ -88,7 +88,7 @@ public class TestHdfsPacketPool {
     assertFalse(pooled(conf));
   }
 
-  /** Also in a configuration that is merged value by value. */
+  /** A merged configuration keeps it, too. */
   @Test
   public void testOffIsKept() {
     Configuration inSite = HBaseConfiguration.create();

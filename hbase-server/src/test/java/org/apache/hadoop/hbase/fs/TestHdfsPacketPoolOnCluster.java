@@ -188,7 +188,7 @@ public class TestHdfsPacketPoolOnCluster {
   private static Configuration conf(String context) {
     Configuration conf = new Configuration(UTIL.getConfiguration());
     conf.set(HdfsPacketPool.CONTEXT_KEY, context);
-    // Pool from the first packet on.
+    // This pools from the first packet on.
     conf.setInt("dfs.client.write.byte-array-manager.count-threshold", 0);
     return conf;
   }

@@ -99,7 +99,7 @@ public class TestFlushConsolidation {
     assertEquals("nothing to wait for", 2, FlushConsolidation.flushes() - flushesBefore);
   }
 
-  /** On an event loop as a server has it, which tells what waits in its queue. */
+  /** The event loop is a server's, which tells what waits in its queue. */
   @Test
   public void testALoneResponseLeavesAtOnce() throws Exception {
     DefaultEventLoopGroup loops = new DefaultEventLoopGroup(1);

@@ -61,7 +61,7 @@ public class TestRequestMessages {
   @Test
   public void testSameBytesAsProtobuf() throws IOException {
     int limit = RequestMessages.MAX_LENGTH;
-    // Up, down and up again, at each length about which something changes.
+    // Lengths go up, down and up again, over each at which something changes.
     for (int length : new int[] { 0, 1, 127, 128, 1000, 1024, 4096, 100, limit, 5, 2 * limit }) {
       assertSameBytes(length);
     }
@@ -101,7 +101,7 @@ public class TestRequestMessages {
     NettyRpcDuplexHandler handler =
       new NettyRpcDuplexHandler(null, new CellBlockBuilder(new Configuration(false)), null, null);
     EmbeddedChannel channel = new EmbeddedChannel(handler);
-    // Outside the heap, and not watched for leaks, which takes memory that is not the request's.
+    // The memory is off the heap, and not watched for leaks, which takes memory of its own.
     channel.config().setAllocator(new UnpooledByteBufAllocator(true, true));
     ByteBuf request = written(channel, call);
     Message header = IPCUtil.buildRequestHeader(call, null);

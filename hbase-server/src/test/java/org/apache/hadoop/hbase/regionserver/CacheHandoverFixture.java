@@ -90,7 +90,7 @@ public abstract class CacheHandoverFixture {
     util.cleanupTestDir();
   }
 
-  /** Small blocks, and no Bloom filter. */
+  /** Returns a family with small blocks, and no Bloom filter. */
   protected static ColumnFamilyDescriptorBuilder family() {
     return ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setBlocksize(1024)
       .setBloomFilterType(BloomType.NONE);

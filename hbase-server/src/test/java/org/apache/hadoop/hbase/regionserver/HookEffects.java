@@ -74,7 +74,7 @@ public final class HookEffects {
   private HookEffects() {
   }
 
-  /** Whether hooks have their effects from now on. */
+  /** Sets whether hooks have their effects from now on. */
   static void setActive(boolean now) {
     active = now;
   }

@@ -234,7 +234,7 @@ public abstract class HooksOnCluster {
       .mapToLong(found -> ((Counter) found.get(metric).get()).getCount()).sum();
   }
 
-  /** A new table for each hook, since its files keep the readers that they were opened with. */
+  /** Each hook has a new table, since its files keep the readers that they were opened with. */
   @Test
   public void testOneHookAtATime() throws Exception {
     create(table(0, null));

@@ -86,7 +86,7 @@ final class PointGetHistory implements Closeable {
     clock.setValue(START);
     conf = new Configuration(util.getConfiguration());
     conf.setInt("hbase.hstore.compaction.min", 2);
-    // A small share of the flush size, so that in-memory flushes are frequent.
+    // A small part of the flush size makes in-memory flushes frequent.
     conf.setDouble(CompactingMemStore.IN_MEMORY_FLUSH_THRESHOLD_FACTOR_KEY, 0.01);
     TableDescriptorBuilder builder =
       TableDescriptorBuilder.newBuilder(TableName.valueOf("history" + seed))

@@ -148,7 +148,6 @@ public abstract class RegionHotBlocksFixture {
     RegionHotBlocks.maxWaitMillis = 60_000;
     HintsInTime.enabled = true;
     table = TableName.valueOf(name.getMethodName());
-    // Before a test looks.
     UTIL.getAdmin().compactionSwitch(false, new ArrayList<>());
   }
 

@@ -119,7 +119,7 @@ final class SerialWrites implements EnvironmentEdge {
       : " in the second region");
   }
 
-  /** The time of the operation that the thread executes. */
+  /** Returns the time of the operation that the thread executes. */
   @Override
   public long currentTime() {
     Long own = time.get();

@@ -78,7 +78,7 @@ public final class ServerProcess {
     command.add("-Xmx512m");
     command.add("-XX:TieredStopAtLevel=1");
     command.add("-XX:+UseSerialGC");
-    // A third of what it takes to start one; javac's classes need no proof.
+    // Verification is a third of what it takes to start one; javac's classes need no proof.
     command.add("-XX:+UnlockDiagnosticVMOptions");
     command.add("-XX:-BytecodeVerificationRemote");
     command.add("-Djava.net.preferIPv4Stack=true");
@@ -139,8 +139,8 @@ public final class ServerProcess {
   }
 
   /**
-   * In the process: starts a server and returns when it is online.
-   * @param args  of the main method
+   * Starts a server in the process and returns when it is online.
+   * @param args of the main method
    * @param order what to do each time that the process is told to
    */
   public static HRegionServer serve(String[] args, Order order)

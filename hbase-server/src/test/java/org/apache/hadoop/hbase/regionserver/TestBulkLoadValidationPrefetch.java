@@ -67,7 +67,7 @@ public class TestBulkLoadValidationPrefetch {
     HBaseTestingUtility util = new HBaseTestingUtility();
     Configuration conf = util.getConfiguration();
     conf.setBoolean(CacheConfig.PREFETCH_BLOCKS_ON_OPEN_KEY, true);
-    // Long enough for what was requested to be still there when the test looks.
+    // The delay keeps what was requested until the test looks.
     conf.setInt(PrefetchExecutor.PREFETCH_DELAY, 600_000);
     PrefetchExecutor.loadConfiguration(conf);
     BlockCache cache = new LruBlockCache(1 << 20, 64 << 10, true, conf);

@@ -94,7 +94,7 @@ public class TestCompactionBlockLimit {
     fill();
     region.compact(true);
     assertEquals(ROWS * COLUMNS, count());
-    // One call for a row, and another one if the limit was reached within the row.
+    // There is one call for a row, and another if the limit was reached within the row.
     int calls = CountingCompactor.calls;
     assertTrue(calls + " calls for " + ROWS + " rows", calls <= 2 * ROWS);
     assertTrue(CountingCompactor.releases + " releases", CountingCompactor.releases > 1);

@@ -154,7 +154,7 @@ public class TestFlushCacheHandover extends CacheHandoverFixture {
     read(HOT);
     write();
     int[] blocks = flush();
-    // About eight rows a block.
+    // A block has about eight rows.
     assertTrue(blocks[0] + " blocks", blocks[0] >= 7 && blocks[0] < 14);
     assertTrue(blocks[1] + " blocks", blocks[1] > 200);
     assertEquals(flushes + 2, HandoverCaches.count("FlushCount"));

@@ -265,7 +265,7 @@ public class TestMergedIncrements extends WriteCallsFixture {
     }
     watched.failSyncs(null);
     assertNull(region.get(new Get(ROW)).getValue(F, Q));
-    // The same nonce: it was not applied.
+    // The nonce is used again: the increment was not applied.
     assertEquals(1,
       value(send(region, by(1), 2, HConstants.NORMAL_QOS, Long.MAX_VALUE).get(60,
         TimeUnit.SECONDS)));

@@ -107,7 +107,7 @@ public class TestNewVersionsOfUnnamedColumn {
     return names(Arrays.asList(region.get(new Get(ROW).readAllVersions()).rawCells()));
   }
 
-  /** Cells by their column and time, from the memstore, a file, and after both compactions. */
+  /** Checks cells by column and time in the memstore, a file, and after both compactions. */
   private void assertCells(String... expected) throws IOException {
     List<String> cells = Arrays.asList(expected);
     assertEquals("scan of the memstore", cells, scan());

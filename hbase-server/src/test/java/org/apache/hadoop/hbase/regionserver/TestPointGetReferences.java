@@ -100,7 +100,7 @@ public class TestPointGetReferences {
     region = HBaseTestingUtility.createRegionAndWAL(
       RegionInfoBuilder.newBuilder(table.getTableName()).build(), util.getDataTestDir(), conf,
       table);
-    // A pool, so that chunks of a memstore are reused as soon as they are given back.
+    // With a pool, chunks of a memstore are reused as soon as they are given back.
     ChunkCreator.initialize(MemStoreLAB.CHUNK_SIZE_DEFAULT, false, 64L << 20, 0.9f, 0.1f, null,
       MemStoreLAB.INDEX_CHUNK_SIZE_PERCENTAGE_DEFAULT);
   }

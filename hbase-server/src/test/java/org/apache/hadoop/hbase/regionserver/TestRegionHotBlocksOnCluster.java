@@ -179,7 +179,7 @@ public class TestRegionHotBlocksOnCluster extends RegionHotBlocksFixture {
     createAndRead(true);
     HRegion region = onlyRegion();
     putHint(region, new byte[100]);
-    // Not written by a close: as if the server was killed.
+    // No close has written the hint, as if the server was killed.
     RegionHotBlocks.follow(region);
     UTIL.waitFor(120_000, () -> !hasHint(region));
     move();

@@ -298,7 +298,7 @@ public class TestRowCacheUnderWrites {
     }));
     try {
       long end = begin + TimeUnit.SECONDS.toNanos(SECONDS);
-      // Longer on a machine that is busy.
+      // A busy machine needs longer.
       while (
         System.nanoTime() - end < 0 || TestRowCacheEqualsScanner.count("HitCount") <= 1000
           && System.nanoTime() - end < TimeUnit.MINUTES.toNanos(5)
@@ -327,7 +327,7 @@ public class TestRowCacheUnderWrites {
     assertTrue("hits: " + hits, hits > 1000);
   }
 
-  /** Else a table that is written at all has no use of the cache. */
+  /** A table that is written would have no use of the cache otherwise. */
   @Test
   public void testWritesOfOtherRowsChangeNothing() throws IOException {
     int hot = 500;

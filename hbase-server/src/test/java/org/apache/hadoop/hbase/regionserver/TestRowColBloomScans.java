@@ -68,7 +68,7 @@ public class TestRowColBloomScans {
 
   @Before
   public void setUp() throws IOException {
-    // Several blocks a file: within a block, scanners skip cells and do not seek.
+    // A file has several blocks: within a block, scanners skip cells and do not seek.
     TableDescriptor table = TableDescriptorBuilder.newBuilder(TableName.valueOf("blooms"))
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(ROWCOL).setBlocksize(1024)
         .setBloomFilterType(BloomType.ROWCOL).build())

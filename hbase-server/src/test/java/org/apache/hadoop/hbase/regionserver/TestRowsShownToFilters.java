@@ -89,7 +89,6 @@ public class TestRowsShownToFilters {
     region = HBaseTestingUtility.createRegionAndWAL(
       RegionInfoBuilder.newBuilder(table.getTableName()).build(), util.getDataTestDir(),
       util.getConfiguration(), table);
-    // Two files with some rows each.
     for (int rest = 0; rest < 2; rest++) {
       for (int row = 2 + rest; row < 8; row += 2) {
         region.put(new Put(row(row)).addColumn(FAMILY, COLUMN, COLUMN));

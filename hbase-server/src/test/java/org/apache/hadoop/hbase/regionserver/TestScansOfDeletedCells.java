@@ -154,7 +154,7 @@ public class TestScansOfDeletedCells {
     assertEquals(when + ", " + scan, expected, found);
   }
 
-  /** What a scan is to return of a column. */
+  /** Returns what a scan is to return of a column. */
   private List<String> visible(String row, String column, int until, int versions) {
     TreeMap<Integer, String> newestFirst = new TreeMap<>((a, b) -> b - a);
     for (Write put : writes) {

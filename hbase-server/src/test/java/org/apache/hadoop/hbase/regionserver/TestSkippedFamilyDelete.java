@@ -77,7 +77,7 @@ public class TestSkippedFamilyDelete {
     region.delete(new Delete(ROW).addFamily(FAMILY, 5));
     region.put(new Put(ROW).addColumn(FAMILY, UNNAMED, 9, UNNAMED));
     region.put(new Put(ROW).addColumn(FAMILY, UNNAMED, 10, UNNAMED));
-    // More blocks, so that the reader of the first one knows the first key of the next.
+    // With more blocks, the reader of the first one knows the first key of the next.
     for (int i = 1; i < 100; i++) {
       region.put(new Put(Bytes.toBytes("row" + i)).addColumn(FAMILY, COLUMN, 3, COLUMN));
     }

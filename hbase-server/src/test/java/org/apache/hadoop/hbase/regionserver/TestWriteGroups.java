@@ -160,7 +160,7 @@ public class TestWriteGroups extends WriteCallsFixture {
     assertNull(stored("invalid"));
   }
 
-  /** A host whose last hook before the edit fails for batches with a row. */
+  /** Returns a host whose last hook before the edit fails for batches with a row. */
   private RegionCoprocessorHost failingFor(String row) throws IOException {
     RegionCoprocessorHost host = Mockito.mock(RegionCoprocessorHost.class);
     Mockito.doAnswer(call -> {

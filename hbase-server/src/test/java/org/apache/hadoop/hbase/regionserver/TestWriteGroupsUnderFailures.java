@@ -98,11 +98,11 @@ public class TestWriteGroupsUnderFailures extends WriteCallsFixture {
         send(to, random.nextBoolean() ? put(HOT, row) : new Delete(Bytes.toBytes(HOT)));
       }
       if (random.nextInt(3) > 0) {
-        // A client that waits for its answer; others send the next put at once.
+        // This client waits for its answer; others send the next put at once.
         try {
           sent.answer.get(60, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-          // Compared with the row at the end.
+          // The end of the test compares it with the row.
         }
       }
     }

@@ -257,7 +257,7 @@ public abstract class WriteCallsFixture {
     return true;
   }
 
-  /** What the service does for a write. */
+  /** Executes a write as the service does. */
   private Message execute(RpcCall call) throws IOException {
     if (call.getParam() instanceof MultiRequest) {
       RegionAction batch = ((MultiRequest) call.getParam()).getRegionAction(0);
@@ -288,7 +288,7 @@ public abstract class WriteCallsFixture {
     return MutateResponse.newBuilder().setResult(ProtobufUtil.toResult(result)).build();
   }
 
-  /** What the service does for an increment. */
+  /** Executes an increment as the service does. */
   protected Result increment(HRegion to, Increment increment, long nonce) throws IOException {
     return to.increment(increment, CLIENT, nonce);
   }
@@ -446,7 +446,7 @@ public abstract class WriteCallsFixture {
     return assertThrows(ExecutionException.class, () -> sent.get(60, TimeUnit.SECONDS)).getCause();
   }
 
-  /** Whether a call was refused because the server has too many. */
+  /** Returns whether a call was refused because the server has too many. */
   protected static boolean isTooBusy(Throwable failure) {
     return failure instanceof CallQueueTooBigException || failure instanceof CallDroppedException;
   }

@@ -133,7 +133,7 @@ public final class Interleavings implements AutoCloseable {
     }
   }
 
-  /** Whether all threads of this run are done. */
+  /** Returns whether all threads of this run are done. */
   public boolean isDone() {
     return actors.stream().allMatch(actor -> actor.done);
   }
@@ -165,7 +165,7 @@ public final class Interleavings implements AutoCloseable {
       decisions.add(0);
       options.add(choices);
     }
-    // Not an AssertionError, which a test of a seeded defect would take for that defect.
+    // A test of a seeded defect would take an AssertionError for that defect.
     if (options.get(depth) != choices) {
       throw new IllegalStateException("The same decisions lead to other choices: " + choices
         + " in place of " + options.get(depth) + ". Is the run before without next()?");

@@ -100,7 +100,7 @@ public class TestBloomKeys {
     return bytes.toByteArray();
   }
 
-  /** The filter as it would be if all keys were read byte by byte. */
+  /** Returns the filter as it would be if all keys were read byte by byte. */
   private static byte[] byteByByte(Iterable<? extends Cell> cells, BloomType type, int hash)
     throws IOException {
     BloomFilterChunk chunk = chunk(type, hash);

@@ -143,7 +143,7 @@ public final class BlockPositions {
     if (version != CompoundBloomFilterBase.VERSION) {
       throw new IOException("Bloom filter of an unknown version " + version);
     }
-    // Total size of the chunks, hash count and type, number of keys and its maximum.
+    // These are the total size of the chunks, hash count and type, number of keys and its maximum.
     skip(metadata, Long.BYTES + 2 * Integer.BYTES + 2 * Long.BYTES);
     int count = metadata.readInt();
     skip(metadata, WritableUtils.readVInt(metadata));

@@ -25,10 +25,10 @@ import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What a thread reads without waiting for a device: between {@link #begin} and {@link #end}, the
+ * Reads of a thread that do not wait for a device: between {@link #begin} and {@link #end}, the
  * thread's read of a block that is not cached in memory ends with {@link WouldWaitException}. What
- * the reads are to count, hits of caches and answers of Bloom filters, is counted by
- * {@link #count()} only: a reader that has to begin anew elsewhere counts nothing twice.
+ * the reads are to count, hits of caches and answers of Bloom filters, is counted by {@link
+ * #count()} only: a reader that has to begin anew elsewhere counts nothing twice.
  * <p>
  * The locks of a block cache are waited for, as those of any map: none is held while a device is
  * read or written. Used by one thread. In this package, since it uses protected members of

@@ -153,7 +153,8 @@ final class BlockCacheTiersPage {
 
   private long[] last(int seconds) {
     long[] sums = new long[TierHistory.Count.values().length];
-    // By time, as a sample may be late; by its middle, so that none is counted for a moment.
+    // A sample may be late, so time selects it; its middle counts, so that none is counted for a
+    // moment.
     long since = now - seconds * 1000L;
     for (TierHistory.Sample sample : samples) {
       if (sample.getTime() - sample.getMillis() / 2 > since) {

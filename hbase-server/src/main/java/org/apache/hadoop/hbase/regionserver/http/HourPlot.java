@@ -172,20 +172,20 @@ final class HourPlot {
           "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"%s/>\n", x, y, colors.get(line),
           point.faint ? FAINT : ""));
       }
-      String place = String.format(Locale.ROOT, "%.1f %.1f", x, y);
+      String position = String.format(Locale.ROOT, "%.1f %.1f", x, y);
       if (!gapBefore) {
-        append(point.faint || faintBefore ? faint : path, before, place);
+        append(point.faint || faintBefore ? faint : path, before, position);
       }
       gapBefore = false;
       faintBefore = point.faint;
-      before = place;
+      before = position;
     }
     appendPath(svg, path, line, "");
     appendPath(svg, faint, line, FAINT);
     svg.append(alone);
   }
 
-  /** Appends a line between two places, which continues the last one if that ends there. */
+  /** Appends a line between two positions, which continues the last one if that ends there. */
   private static void append(StringBuilder path, String from, String to) {
     if (!path.toString().endsWith(from)) {
       path.append('M').append(from);

@@ -75,7 +75,7 @@ final class TableUse {
       String table = region.getRegionInfo().getTable().getNameAsString();
       for (HStore store : region.getStores()) {
         store.getStorefiles().forEach(file -> add(tables, file, table));
-        // Compacted, but not archived yet: still read by older scanners.
+        // Older scanners still read the compacted files that are not archived yet.
         store.getCompactedFiles().forEach(file -> add(tables, file, table));
       }
     }

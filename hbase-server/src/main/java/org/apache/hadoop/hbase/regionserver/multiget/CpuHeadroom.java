@@ -26,10 +26,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Computes how many threads the processors have room for. The load of the rest of the JVM and of
+ * Computes how many more threads the processors can run. The load of the rest of the JVM and of
  * other processes takes precedence: the remaining processor capacity is divided by the threads' CPU
  * share, which is 1 when they read from memory, and small when they wait for a device. As long as
- * the processors are not saturated, at least one thread has room: it does work that a handler would
+ * the processors are not saturated, at least one thread may run: it does work that a handler would
  * otherwise do. While it is asked, it has the clocks sampled every {@value #PERIOD_MILLIS} ms, in
  * another thread: the JVM reads files for it, and event loops ask. Thread-safe.
  */
@@ -40,7 +40,7 @@ final class CpuHeadroom {
   /** Maximum utilization of the processors; beyond it, additional work would have to wait. */
   private static final double FULL = 0.9;
   /**
-   * Utilization below which one thread has room in any case; saturated processors may show only
+   * Utilization below which one thread is allowed in any case; saturated processors may show only
    * 0.93.
    */
   private static final double NOT_FULL = 0.85;
@@ -74,7 +74,7 @@ final class CpuHeadroom {
   private final int processors;
   private final Executor sampler;
   private final AtomicLong due;
-  private volatile int room;
+  private volatile int threads;
 
   // Guarded by this.
   private long lastTime;
@@ -98,7 +98,7 @@ final class CpuHeadroom {
     lastThreadsCpu = clocks.threadsCpu();
     lastThreadsBusy = clocks.threadsBusy();
     due = new AtomicLong(lastTime + PERIOD_NANOS);
-    room = processors;
+    threads = processors;
   }
 
   /** Returns the headroom of this JVM's processors for some threads. */
@@ -146,12 +146,12 @@ final class CpuHeadroom {
     if (now - time >= 0 && due.compareAndSet(time, now + PERIOD_NANOS)) {
       sampler.execute(() -> look(now));
     }
-    return room;
+    return threads;
   }
 
   /**
    * Returns the number of threads that may work concurrently if they wait for a device:
-   * {@link #threads}, but at least one per processor. So few add little load when there is no room,
+   * {@link #threads}, but at least one per processor. So few add little load without headroom,
    * and their CPU share can be measured.
    */
   int threadsThatWait() {
@@ -162,14 +162,14 @@ final class CpuHeadroom {
     long processCpu = clocks.processCpu();
     long threadsCpu = clocks.threadsCpu();
     if (processCpu < 0 || threadsCpu < 0) {
-      room = Integer.MAX_VALUE;
+      threads = Integer.MAX_VALUE;
       return;
     }
     long threadsBusy = clocks.threadsBusy();
     double time = Math.max(1, now - lastTime);
     double cpu = Math.max(0, threadsCpu - lastThreadsCpu);
     double busy = Math.max(0, threadsBusy - lastThreadsBusy);
-    // NaN, which is treated as no load, if the JVM could not determine it.
+    // The load is NaN, which is treated as none, if the JVM could not determine it.
     double everyone = clocks.systemLoad() * processors * time;
     double used = Math.max(processCpu - lastProcessCpu, everyone > 0 ? everyone : 0);
     double latestOthers = Math.max(0, used - cpu) / time;
@@ -181,7 +181,7 @@ final class CpuHeadroom {
       share += (latestShare - share) * WEIGHT;
     }
     long left = Math.round(Math.max(0, FULL * processors - others) / share);
-    room = (int) Math.max(left, others + own < NOT_FULL * processors ? 1 : 0);
+    threads = (int) Math.max(left, others + own < NOT_FULL * processors ? 1 : 0);
     lastTime = now;
     lastProcessCpu = processCpu;
     lastThreadsCpu = threadsCpu;

@@ -55,9 +55,9 @@ final class HandoffThreadPool {
   private final long keepAliveNanos;
   private final long expectNanos;
   private final ThreadMXBean times = ManagementFactory.getThreadMXBean();
-  private final ConcurrentLinkedDeque<Helper> idle = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedDeque<Worker> idle = new ConcurrentLinkedDeque<>();
   private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
-  private final Set<Helper> alive = ConcurrentHashMap.newKeySet();
+  private final Set<Worker> alive = ConcurrentHashMap.newKeySet();
   private final AtomicInteger count = new AtomicInteger();
   private final LongAdder failures = new LongAdder();
   /** Busy time of threads that have ended. */
@@ -93,7 +93,7 @@ final class HandoffThreadPool {
   }
 
   private void wakeAll() {
-    for (Helper each : idle) {
+    for (Worker each : idle) {
       LockSupport.unpark(each.thread);
     }
   }
@@ -128,22 +128,22 @@ final class HandoffThreadPool {
    * @return false if no thread sleeps
    */
   boolean expectWork() {
-    Helper helper = idle.peekFirst();
-    if (helper == null) {
+    Worker worker = idle.peekFirst();
+    if (worker == null) {
       return false;
     }
-    helper.awakeUntil = System.nanoTime() + expectNanos;
-    helper.wakeUp();
+    worker.awakeUntil = System.nanoTime() + expectNanos;
+    worker.wakeUp();
     return true;
   }
 
   private boolean handOver(Runnable work) {
-    Helper helper = idle.pollFirst();
-    if (helper == null) {
+    Worker worker = idle.pollFirst();
+    if (worker == null) {
       return false;
     }
-    helper.handed = work;
-    helper.wakeUp();
+    worker.handed = work;
+    worker.wakeUp();
     return true;
   }
 
@@ -152,17 +152,17 @@ final class HandoffThreadPool {
       return false;
     }
     count.incrementAndGet();
-    Helper helper = null;
+    Worker worker = null;
     try {
-      helper = new Helper(work);
-      helper.thread = factory.newThread(helper);
-      alive.add(helper);
-      helper.thread.start();
+      worker = new Worker(work);
+      worker.thread = factory.newThread(worker);
+      alive.add(worker);
+      worker.thread.start();
     } catch (Throwable e) {
-      // Usually an OutOfMemoryError, by which the JVM reports that the system refuses a thread.
+      // The JVM reports with an OutOfMemoryError that the system refuses a thread.
       count.decrementAndGet();
-      if (helper != null) {
-        alive.remove(helper);
+      if (worker != null) {
+        alive.remove(worker);
       }
       hasFailed(e);
       return false;
@@ -200,7 +200,7 @@ final class HandoffThreadPool {
   long busyNanos() {
     long now = System.nanoTime();
     long sum = endedBusyNanos.sum();
-    for (Helper each : alive) {
+    for (Worker each : alive) {
       sum += each.busyNanos(now);
     }
     return sum;
@@ -212,14 +212,14 @@ final class HandoffThreadPool {
       return -1;
     }
     long sum = endedCpuNanos.sum();
-    for (Helper each : alive) {
-      // Negative for a thread that has just ended.
+    for (Worker each : alive) {
+      // The time is negative for a thread that has just ended.
       sum += Math.max(0, times.getThreadCpuTime(each.thread.getId()));
     }
     return sum;
   }
 
-  private final class Helper implements Runnable {
+  private final class Worker implements Runnable {
     private volatile Thread thread;
     /** The next work; null while the thread sleeps. */
     private volatile Runnable handed;
@@ -232,7 +232,7 @@ final class HandoffThreadPool {
     /** Written only by its own thread. */
     private volatile long busyNanos;
 
-    Helper(Runnable work) {
+    Worker(Runnable work) {
       handed = work;
     }
 
@@ -285,7 +285,7 @@ final class HandoffThreadPool {
         }
         handed = null;
         if (becomeIdle()) {
-          // Work queued by a caller that has not seen this thread idle.
+          // A caller that has not seen this thread idle may have queued work.
           if (!waiting.isEmpty() && idle.remove(this)) {
             continue;
           }
@@ -341,7 +341,7 @@ final class HandoffThreadPool {
         long now = System.nanoTime();
         boolean unwanted = stopped || count.get() > most;
         if (!unwanted && now - awakeUntil < 0) {
-          // Yields to threads with work. Waits without a limit: until awakeUntil.
+          // This yields to threads with work. Waits without a limit: until awakeUntil.
           Thread.yield();
           continue;
         }
@@ -350,15 +350,14 @@ final class HandoffThreadPool {
           if (idle.remove(this)) {
             return unwanted ? LOOK : null;
           }
-          // Removed from the idle threads by a caller that is about to hand over work.
+          // A caller has removed this thread from the idle ones and is about to hand over work.
           left = HANDOVER_NANOS;
         }
         blocked = true;
-        // Checked after blocked is set; before that, the thread is not woken up.
+        // These are checked after blocked is set; before that, the thread is not woken up.
         if (handed == null && now - awakeUntil >= 0) {
           LockSupport.parkNanos(this, left);
-          // An interrupt by the close of a region during the last get, which would prevent
-          // sleeping.
+          // The close of a region may have interrupted the last get, which would prevent sleeping.
           Thread.interrupted();
         }
         blocked = false;

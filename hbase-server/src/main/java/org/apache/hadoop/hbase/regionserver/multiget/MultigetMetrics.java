@@ -49,7 +49,7 @@ final class MultigetMetrics {
     register(COUNTER, registry, "DeviceBatchCount", MultigetPool::getDeviceBatchCount, pool);
     register(COUNTER, registry, "WindowAdvanceCount", MultigetPool::getWindowAdvanceCount, pool);
     register(COUNTER, registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
-    register(COUNTER, registry, "HelperGetCount", MultigetPool::getHelperGetCount, pool);
+    register(COUNTER, registry, "HelperGetCount", MultigetPool::getWorkerGetCount, pool);
     register(COUNTER, registry, "ExpectedCount", MultigetPool::getExpectedCount, pool);
     register(COUNTER, registry, "HandoffCount", MultigetPool::getHandoffCount, pool);
     register(COUNTER, registry, "SpuriousHandoffCount",

@@ -60,7 +60,7 @@ public final class MultigetPool implements ParallelGets.Threads {
   private static final Logger LOG = LoggerFactory.getLogger(MultigetPool.class);
 
   /** Number of gets per additional thread, if they do not wait for a device. */
-  private static final int GETS_PER_HELPER = 3;
+  private static final int GETS_PER_WORKER = 3;
   private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(60);
   /**
    * How long a thread stays awake for an expected request: until a handler is awake and has the
@@ -69,14 +69,14 @@ public final class MultigetPool implements ParallelGets.Threads {
   private static final long EXPECT_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
   /** Replaced by tests that must not depend on the load of their host. */
-  private static volatile Function<HandoffThreadPool, CpuHeadroom> defaultRooms = CpuHeadroom::of;
+  private static volatile Function<HandoffThreadPool, CpuHeadroom> defaults = CpuHeadroom::of;
 
   private final ThreadFactory factory;
-  private final Function<HandoffThreadPool, CpuHeadroom> rooms;
+  private final Function<HandoffThreadPool, CpuHeadroom> headrooms;
   private volatile MultigetSettings settings;
-  /** Null until first used, as is {@link #room}. */
+  /** Null until first used, as is {@link #headroom}. */
   private volatile HandoffThreadPool threads;
-  private volatile CpuHeadroom room;
+  private volatile CpuHeadroom headroom;
   private boolean stopped;
   /** Number of handoffs that are waiting or running. */
   private final AtomicInteger pendingHandoffs = new AtomicInteger();
@@ -89,7 +89,7 @@ public final class MultigetPool implements ParallelGets.Threads {
   private final LongAdder deviceBatches = new LongAdder();
   private final LongAdder windowAdvances = new LongAdder();
   private final LongAdder handlerGets = new LongAdder();
-  private final LongAdder helperGets = new LongAdder();
+  private final LongAdder workerGets = new LongAdder();
   private final LongAdder expected = new LongAdder();
   private final LongAdder handoffs = new LongAdder();
   private final LongAdder spuriousHandoffs = new LongAdder();
@@ -102,13 +102,13 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory) {
-    this(conf, factory, defaultRooms);
+    this(conf, factory, defaults);
   }
 
   MultigetPool(Configuration conf, ThreadFactory factory,
-    Function<HandoffThreadPool, CpuHeadroom> rooms) {
+    Function<HandoffThreadPool, CpuHeadroom> headrooms) {
     this.factory = factory;
-    this.rooms = rooms;
+    this.headrooms = headrooms;
     settings = MultigetSettings.of(conf);
     apply(settings);
   }
@@ -118,7 +118,7 @@ public final class MultigetPool implements ParallelGets.Threads {
    * headroom.
    */
   static void ignoreCpuLoad(boolean ignored) {
-    defaultRooms = ignored ? threads -> null : CpuHeadroom::of;
+    defaults = ignored ? threads -> null : CpuHeadroom::of;
   }
 
   /** Applies changed settings; if one is invalid, logs it and changes none. */
@@ -143,7 +143,7 @@ public final class MultigetPool implements ParallelGets.Threads {
     if (threads == null) {
       HandoffThreadPool created =
         new HandoffThreadPool(factory, next.threads(), KEEP_ALIVE_NANOS, EXPECT_NANOS);
-      room = rooms.apply(created);
+      headroom = headrooms.apply(created);
       threads = created;
       MultigetMetrics.register(this);
     } else {
@@ -215,7 +215,7 @@ public final class MultigetPool implements ParallelGets.Threads {
     if (calls >= maxWaiting(current)) {
       return busyBatches;
     }
-    return calls >= room() ? cpuBoundBatches : null;
+    return calls >= headroom() ? cpuBoundBatches : null;
   }
 
   /**
@@ -267,14 +267,14 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   /** Returns the maximum number of pending handoffs for which the processors have headroom. */
-  private int room() {
-    CpuHeadroom known = room;
+  private int headroom() {
+    CpuHeadroom known = headroom;
     return known == null ? Integer.MAX_VALUE : known.threads();
   }
 
   /** Returns the maximum number of pending handoffs for gets that wait for a device. */
-  private int roomToWait() {
-    CpuHeadroom known = room;
+  private int waitingHeadroom() {
+    CpuHeadroom known = headroom;
     return known == null ? Integer.MAX_VALUE : known.threadsThatWait();
   }
 
@@ -284,33 +284,33 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   @Override
-  public boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets,
+  public boolean requestThreads(ParallelGets multiget, AtomicInteger workers, int gets,
     boolean waiting) {
     MultigetSettings current = settings;
     HandoffThreadPool called = threads;
     if (!current.isEnabled() || called == null) {
       return false;
     }
-    int wanted = Math.min(current.maxTasks() - 1, waiting ? gets : gets / GETS_PER_HELPER);
-    int missing = wanted - helpers.get();
+    int wanted = Math.min(current.maxTasks() - 1, waiting ? gets : gets / GETS_PER_WORKER);
+    int missing = wanted - workers.get();
     if (missing <= 0) {
       return false;
     }
-    int max = Math.min(maxWaiting(current), waiting ? roomToWait() : room());
+    int max = Math.min(maxWaiting(current), waiting ? waitingHeadroom() : headroom());
     boolean any = false;
     for (; missing > 0 && pendingHandoffs.get() < max; missing--) {
       if (pendingHandoffs.incrementAndGet() > max) {
         pendingHandoffs.decrementAndGet();
         return any;
       }
-      helpers.incrementAndGet();
+      workers.incrementAndGet();
       boolean accepted = false;
       try {
-        accepted = called.call(multiget.helper(System.nanoTime()));
+        accepted = called.call(multiget.worker(System.nanoTime()));
       } finally {
         if (!accepted) {
           pendingHandoffs.decrementAndGet();
-          helpers.decrementAndGet();
+          workers.decrementAndGet();
         }
       }
       if (!accepted) {
@@ -330,9 +330,9 @@ public final class MultigetPool implements ParallelGets.Threads {
       if (gets == 0) {
         spuriousHandoffs.increment();
       }
-      helperGets.add(gets);
+      workerGets.add(gets);
     } finally {
-      // Last, so that a caller that sees no pending handoff sees all of their effects.
+      // This is last, so that a caller that sees no pending handoff sees all of their effects.
       pendingHandoffs.decrementAndGet();
     }
   }
@@ -397,8 +397,8 @@ public final class MultigetPool implements ParallelGets.Threads {
   }
 
   /** Returns the number of gets of parallel batches served by other threads. */
-  long getHelperGetCount() {
-    return helperGets.sum();
+  long getWorkerGetCount() {
+    return workerGets.sum();
   }
 
   /** Returns how often a thread was woken up in advance for a request. */
@@ -452,6 +452,6 @@ public final class MultigetPool implements ParallelGets.Threads {
    */
   long getCpuHeadroomCount() {
     MultigetSettings current = settings;
-    return current.isEnabled() ? Math.min(current.threads(), room()) : 0;
+    return current.isEnabled() ? Math.min(current.threads(), headroom()) : 0;
   }
 }

@@ -22,8 +22,8 @@ import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether and by how many threads the gets of one multi are served. All settings may change at
- * runtime. Immutable. See HBASE-23063.
+ * The settings of threads that serve the gets of one multi. All settings may change at runtime.
+ * Immutable. See HBASE-23063.
  */
 @InterfaceAudience.Private
 public final class MultigetSettings {

@@ -70,16 +70,16 @@ public final class ParallelGets implements AutoCloseable {
     Result read(Get get, RpcCallContext call) throws IOException;
   }
 
-  /** Where additional threads are requested, and told of what is done. Thread-safe. */
+  /** Provides additional threads on request, and receives what is done. Thread-safe. */
   interface Threads {
     /**
      * Requests threads.
-     * @param helpers number of requested threads that have not ended; incremented here
+     * @param workers number of requested threads that have not ended; incremented here
      * @param gets    number of gets that are not started
      * @param waiting whether they wait for a device
      * @return whether a thread was handed the multi
      */
-    boolean requestThreads(ParallelGets multiget, AtomicInteger helpers, int gets,
+    boolean requestThreads(ParallelGets multiget, AtomicInteger workers, int gets,
       boolean waiting);
 
     /** Returns whether other multis wait for a thread. */
@@ -145,7 +145,7 @@ public final class ParallelGets implements AutoCloseable {
   private final AtomicLong blockSize;
   private final long maxSize;
   /** Number of threads that were requested and have not ended. */
-  private final AtomicInteger helpers = new AtomicInteger();
+  private final AtomicInteger workers = new AtomicInteger();
   private final Thread handler = Thread.currentThread();
   /** The get for whose result the handler is parked. */
   private volatile int awaited = -1;
@@ -154,7 +154,7 @@ public final class ParallelGets implements AutoCloseable {
   /** Counts this batch unless threads are used after all; null if it is offered at once. */
   private final LongAdder refusalCounter;
 
-  // Used by the handler.
+  // Only the handler uses these fields.
   private final GetCall ownCall;
   private int cursor;
   private int ownGets;
@@ -269,7 +269,7 @@ public final class ParallelGets implements AutoCloseable {
   /** Allows gets from this one on to start, and requests threads if there are enough of them. */
   private void advance(int i) throws IOException {
     int target = Math.min(runEnds[i], i + WINDOW);
-    // By half a window at least, so that a requested thread finds gets to serve.
+    // It advances by half a window at least, so that a requested thread finds gets to serve.
     if (target <= limit || limit - i > WINDOW / 2) {
       return;
     }
@@ -279,7 +279,7 @@ public final class ParallelGets implements AutoCloseable {
     limit = target;
     threads.windowAdvanced();
     offered |= !isFull()
-      && threads.requestThreads(this, helpers, target - Math.max(i, next.get()), waiting);
+      && threads.requestThreads(this, workers, target - Math.max(i, next.get()), waiting);
   }
 
   /** Requests more threads if gets wait for a device, as determined by the first ones. */
@@ -292,7 +292,7 @@ public final class ParallelGets implements AutoCloseable {
       waiting = true;
       threads.batchWaitsForDevice();
     }
-    offered |= !isFull() && threads.requestThreads(this, helpers, limit - begun, true);
+    offered |= !isFull() && threads.requestThreads(this, workers, limit - begun, true);
   }
 
   private void checkCaller() throws IOException {
@@ -339,7 +339,7 @@ public final class ParallelGets implements AutoCloseable {
       answer = e;
     }
     answers.set(i, answer);
-    // After the result is published: the handler checks for it after it has set awaited.
+    // The check follows the publication: the handler checks for a result after it has set awaited.
     if (awaited == i) {
       LockSupport.unpark(handler);
     }
@@ -432,7 +432,7 @@ public final class ParallelGets implements AutoCloseable {
    * Returns the task of an additional thread.
    * @param called time of the handoff, as {@link System#nanoTime}
    */
-  Runnable helper(long called) {
+  Runnable worker(long called) {
     return () -> help(System.nanoTime() - called);
   }
 
@@ -442,7 +442,7 @@ public final class ParallelGets implements AutoCloseable {
       GetCall as = new GetCall(call);
       reads.enter();
       for (int i = begin(-1); i >= 0; i = begin(-1)) {
-        // Left over from the close of a region during the preceding get.
+        // The close of a region may have interrupted the preceding get.
         Thread.interrupted();
         serve(i, as);
         served++;
@@ -455,7 +455,7 @@ public final class ParallelGets implements AutoCloseable {
         BatchReadCoalescer.leave();
         RpcServer.unsetCurrentCall();
       } finally {
-        helpers.decrementAndGet();
+        workers.decrementAndGet();
         threads.handoffEnded(served, waited);
       }
     }

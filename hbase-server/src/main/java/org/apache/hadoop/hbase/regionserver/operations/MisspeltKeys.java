@@ -148,7 +148,7 @@ final class MisspeltKeys {
     }
   }
 
-  /** Whether a key of the fork or of stock has this name, as far as it is similar to the fork's. */
+  /** Returns whether a key of the fork, or a similar one of stock, has this name. */
   boolean isKnown(String key) {
     return known.contains(key);
   }

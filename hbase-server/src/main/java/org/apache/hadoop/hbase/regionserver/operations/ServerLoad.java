@@ -33,7 +33,7 @@ import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.hadoop.hbase.regionserver.write.WriteGroupSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** What a server is mainly used for, and the settings that follow from it. */
+/** The main use of a server, and the settings that follow from it. */
 @InterfaceAudience.Private
 enum ServerLoad {
   /** Gets and multigets with a low latency. */
@@ -42,7 +42,7 @@ enum ServerLoad {
   /** Writes and counters; what is read once does not enter the cache. */
   INGEST(2.5),
 
-  /** Both. */
+  /** Both of them. */
   MIXED(3);
 
   /** Reads that an NVMe device serves in parallel at a low latency. */

@@ -60,7 +60,7 @@ final class ServerSizing {
   /** An entry of a block index without the key, and the other fields of the key. */
   private static final int INDEX_ENTRY_BYTES = 28;
   private static final int COLUMN_BYTES = 12;
-  /** At an error rate of 0.01. */
+  /** Bytes of Bloom filter for a row, at an error rate of 0.01. */
   private static final double BLOOM_BYTES_PER_ROW = 1.2;
   private static final int META_BLOCK_BYTES = 128 << 10;
   private static final int HEAP_PER_META_BLOCK = 425;
@@ -326,31 +326,31 @@ final class ServerSizing {
       return this;
     }
 
-    /** Data that the server stores, as in its blocks. Default: as much as fits into L2. */
+    /** Sets the data that the server stores, as in its blocks; by default L2 holds all of it. */
     Builder data(long data) {
       this.data = data;
       return this;
     }
 
-    /** Default: by load and memory, at most 31 GB. */
+    /** Sets the heap; by default it follows from load and memory, with at most 31 GB. */
     Builder heap(long heap) {
       this.heap = heap;
       return this;
     }
 
-    /** Default: 64 KB. */
+    /** Sets the size of a block; 64 KB by default. */
     Builder block(int blockBytes) {
       this.blockBytes = blockBytes;
       return this;
     }
 
-    /** Mean size of a row. Default: 1 KB. */
+    /** Sets the mean size of a row; 1 KB by default. */
     Builder row(int rowBytes) {
       this.rowBytes = rowBytes;
       return this;
     }
 
-    /** Mean length of a row key. Default: 24. */
+    /** Sets the mean length of a row key; 24 by default. */
     Builder key(int keyBytes) {
       this.keyBytes = keyBytes;
       return this;

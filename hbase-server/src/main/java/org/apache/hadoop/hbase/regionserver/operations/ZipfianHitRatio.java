@@ -43,7 +43,7 @@ final class ZipfianHitRatio {
     if (fraction >= 1) {
       return 1;
     }
-    // The most popular rows that lie in this many different blocks, if each row lies anywhere.
+    // This many of the most popular rows lie in different blocks, if each row lies anywhere.
     double rowsInBlock = Math.max(1, rows / blocks);
     double popular = -rows * Math.expm1(Math.log1p(-fraction) / rowsInBlock);
     double share = popular < 1 ? popular / weight(rows) : weight(popular) / weight(rows);

@@ -101,7 +101,7 @@ public final class ConnectionThreadGets implements RequestInterceptor {
         ? null
         : RegionAccess.pointGets(region).prepare(toGet(get, region), call);
     } catch (IOException | RuntimeException e) {
-      // Such as a get of an empty row. Thrown here, it would close the connection.
+      // A get of an empty row fails like this. Thrown here, it would close the connection.
       LOG.trace("A handler is to answer the get", e);
       return null;
     }

@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What holds the cells of the gets of one multi until its response is encoded. Gets may be added by
+ * Holds the cells of the gets of one multi until its response is encoded. Gets may be added by
  * several threads.
  */
 @InterfaceAudience.Private

@@ -75,7 +75,7 @@ public final class PointGet implements Closeable, IntConsumer {
     .comparing(source -> ((FileRowSource) source).file(), RegionAccess.fileOrder());
   /** Number of times to list the segments of a memstore that changes meanwhile. */
   private static final int MAX_ATTEMPTS = 50_000;
-  /** Between two attempts: the thread that closes a segment updates the list after that. */
+  /** Pause between two attempts: the thread that closes a segment updates the list after that. */
   private static final long ATTEMPT_NANOS = 50_000;
   private static final long CURRENT = -1;
   /** What holds the cells of a cached row, which are a copy. */

@@ -24,8 +24,8 @@ import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How gets are served, for all regions of a process. docs/metrics.md says what each metric means.
- * Thread-safe.
+ * Counts how gets are served, for all regions of a process. docs/metrics.md says what each metric
+ * means. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class PointGetMetrics {

@@ -21,7 +21,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** Whether gets are served without scanners, and by which threads. Immutable. */
+/** The settings of gets without scanners, and of the threads that serve them. Immutable. */
 @InterfaceAudience.Private
 public final class PointGetSettings {
 

@@ -299,7 +299,7 @@ public final class PointGets {
     return READ.any(region.getCoprocessorHost(), null) ? ScanReason.COPROCESSOR : null;
   }
 
-  /** Whether attributes of a get, which its scan has as well, request markers too. */
+  /** Returns whether attributes of a get, which its scan has as well, request markers too. */
   private static boolean isRaw(Get get) {
     return !get.getAttributesMap().isEmpty() && new Scan(get).isRaw();
   }

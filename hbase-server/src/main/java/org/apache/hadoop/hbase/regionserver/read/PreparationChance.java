@@ -20,10 +20,10 @@ package org.apache.hadoop.hbase.regionserver.read;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether it is worth to try to read a row without waiting: a success saves the wakeup of a
- * handler, a failure costs the part of the row that was read, on a thread that serves others too.
- * Where less than half of the recent tries succeeded, one in 16 is made, to notice when that
- * changes. May be used by several threads; an update that is lost to another does not matter.
+ * Decides whether to try to read a row without waiting: a success saves the wakeup of a handler, a
+ * failure costs the part of the row that was read, on a thread that serves others too. Where less
+ * than half of the recent tries succeeded, one in 16 is made, to notice when that changes. May be
+ * used by several threads; an update that is lost to another does not matter.
  */
 @InterfaceAudience.Private
 public final class PreparationChance {

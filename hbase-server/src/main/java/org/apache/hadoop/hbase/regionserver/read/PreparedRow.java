@@ -69,7 +69,7 @@ public final class PreparedRow implements Closeable {
     }
     results.addAll(row.cells);
     row.count.run();
-    // Last: if anything fails before, close() gives back what the row is in.
+    // This is last: if anything fails before, close() gives back what the row is in.
     row.taken = true;
     return row.held;
   }

@@ -30,7 +30,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 final class RowDeletes {
 
-  /** What the markers say about a cell. */
+  /** The verdict of the markers about a cell. */
   enum Verdict {
     LIVE,
     /** This version is deleted. */

@@ -63,13 +63,13 @@ public final class RowReader {
   private int nextPending;
   private final Cell rowStart;
 
-  // The state of the current column.
+  // These fields are the state of the current column.
   private int versions;
   private long lastTimestamp;
   /** Whether a version of the column was skipped that a compaction may count as one. */
   private boolean hidden;
 
-  // The state of the row.
+  // These fields are the state of the row.
   private long size;
   private boolean found;
   private boolean onlyFromMemory = true;

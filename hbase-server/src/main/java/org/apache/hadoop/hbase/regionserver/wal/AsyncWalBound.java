@@ -96,7 +96,7 @@ public class AsyncWalBound {
   private final LongSupplier clock;
   final Lock lock;
   private final Condition due;
-  final Condition room;
+  final Condition space;
   // Guarded by the lock.
   private Batch older = new Batch();
   private Batch newer = new Batch();
@@ -113,7 +113,7 @@ public class AsyncWalBound {
   private volatile long runningSince = NONE;
 
   /**
-   * @param timeoutNanos maximum time that a writer waits for room
+   * @param timeoutNanos maximum time that a writer waits for space
    * @param syncedTxid   supplies the txid up to which all writes are synced
    * @param clock        monotonic time in nanoseconds, with an arbitrary origin
    */
@@ -132,7 +132,7 @@ public class AsyncWalBound {
     this.clock = clock;
     this.lock = lock;
     this.due = lock.newCondition();
-    this.room = lock.newCondition();
+    this.space = lock.newCondition();
   }
 
   /** Returns the bound of {@code wal}, or null if none is configured. */
@@ -153,7 +153,7 @@ public class AsyncWalBound {
    * and is about to be applied and acknowledged. A write that exceeds
    * {@value AsyncWalSettings#MAX_UNSYNCED_KEY} waits where a SYNC_WAL write waits for its sync.
    * @param durability the durability of the write; USE_DEFAULT is treated as not synced
-   * @throws WALSyncTimeoutIOException if there was no room within the timeout of a sync
+   * @throws WALSyncTimeoutIOException if there was no space within the timeout of a sync
    * @throws IOException               if the write must not be acknowledged, because the WAL is
    *                                   closed
    */
@@ -183,7 +183,7 @@ public class AsyncWalBound {
           due.signal();
         }
         if (bytes > maxUnsynced) {
-          awaitRoom(txid);
+          awaitSyncs(txid);
         }
         return;
       }
@@ -225,22 +225,22 @@ public class AsyncWalBound {
     Threads.setDaemonThreadRunning(thread, thread.getName());
   }
 
-  private void awaitRoom(long txid) throws IOException {
+  private void awaitSyncs(long txid) throws IOException {
     removeSynced();
-    if (hasRoom(txid)) {
+    if (isWithinLimit(txid)) {
       return;
     }
     metrics.blocked();
     blockedWriters++;
     try {
-      for (long left = timeoutNanos; !hasRoom(txid); check(txid)) {
+      for (long left = timeoutNanos; !isWithinLimit(txid); check(txid)) {
         if (left <= 0) {
           throw new WALSyncTimeoutIOException(
             new TimeoutIOException("No room for an unsynced write to " + name + " after "
               + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms: " + bytes()
               + " bytes wait for a sync"));
         }
-        left = room.awaitNanos(left);
+        left = space.awaitNanos(left);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -251,7 +251,7 @@ public class AsyncWalBound {
     }
   }
 
-  private boolean hasRoom(long txid) {
+  private boolean isWithinLimit(long txid) {
     return bytes() <= maxUnsynced || txid <= syncedTxid.getAsLong();
   }
 
@@ -286,7 +286,7 @@ public class AsyncWalBound {
         newer = new Batch();
       }
       if (blockedWriters > 0) {
-        room.signalAll();
+        space.signalAll();
       }
       return rest.applyAsLong(now);
     } finally {
@@ -362,7 +362,8 @@ public class AsyncWalBound {
       sync.sync(txid);
       success = true;
     } catch (Throwable e) {
-      // An Error too: were this thread to end, the last writes before a pause would stay unsynced.
+      // Errors are caught, too: were this thread to end, the last writes before a pause would stay
+      // unsynced.
       LOG.warn("Sync of {} has failed and is retried; its writes remain unsynced", name, e);
     } finally {
       runningSince = NONE;
@@ -377,7 +378,7 @@ public class AsyncWalBound {
     try {
       closed = true;
       due.signalAll();
-      room.signalAll();
+      space.signalAll();
       if (syncer != null) {
         // It may wait for a sync that is never completed.
         syncer.interrupt();

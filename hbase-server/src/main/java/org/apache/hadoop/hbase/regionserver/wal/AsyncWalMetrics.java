@@ -55,7 +55,7 @@ final class AsyncWalMetrics {
   private final LongAdder allSyncs = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder blocked = new LongAdder();
-  // The maximum loss window of the WALs that were closed.
+  // It remembers the loss windows of the WALs that were closed.
   private final AtomicLong maxWindowNanos = new AtomicLong();
   private final Histogram syncTime;
 

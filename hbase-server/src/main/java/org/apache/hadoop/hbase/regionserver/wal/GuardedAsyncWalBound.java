@@ -89,7 +89,7 @@ class GuardedAsyncWalBound extends AsyncWalBound {
         LOG.error("A write to {} was dropped after it was acknowledged", name(), cause);
         lost = cause;
       }
-      room.signalAll();
+      space.signalAll();
     } finally {
       lock.unlock();
     }

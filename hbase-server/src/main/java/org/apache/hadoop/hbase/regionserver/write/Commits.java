@@ -155,7 +155,7 @@ public final class Commits<K> {
    */
   public boolean add(K key, WriteCall call) {
     CommitQueue.Added[] added = new CommitQueue.Added[1];
-    // Under the lock of the key, so that the queue is not removed meanwhile.
+    // The lock of the key keeps the queue from being removed meanwhile.
     Work work = queues.compute(key, (same, old) -> {
       Work own = old == null ? new Work(same) : old;
       added[0] = own.queue.add(call);

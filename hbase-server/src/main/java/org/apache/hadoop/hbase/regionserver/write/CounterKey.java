@@ -38,8 +38,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What increments of a row must have in common to be merged: columns, time range, durability, and
- * attributes, with time to live and priority among them. Immutable.
+ * The properties that increments of a row must share to be merged: columns, time range, durability,
+ * and attributes, with time to live and priority among them. Immutable.
  */
 @InterfaceAudience.Private
 final class CounterKey {
@@ -106,7 +106,7 @@ final class CounterKey {
       : new CounterKey(increment, columns, attributes(increment));
   }
 
-  /** The increment's cells by family and qualifier, which is the order of a result. */
+  /** Returns the increment's cells by family and qualifier, which is the order of a result. */
   private static List<Cell> cells(Increment increment) {
     List<Cell> cells = new ArrayList<>(increment.size());
     for (List<Cell> family : increment.getFamilyCellMap().values()) {
@@ -159,10 +159,7 @@ final class CounterKey {
       && sameAttributes(attributes, that.attributes);
   }
 
-  /**
-   * The attributes, but for the one that says whether its caller wants results. A copy, since
-   * coprocessors add to the increment's own.
-   */
+  /** Copies the attributes, but for the one that says whether its caller wants results. */
   private static Map<String, byte[]> attributes(Increment increment) {
     Map<String, byte[]> all = increment.getAttributesMap();
     if (all.isEmpty()) {

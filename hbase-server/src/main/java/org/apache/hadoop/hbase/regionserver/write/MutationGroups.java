@@ -86,7 +86,7 @@ public final class MutationGroups implements RequestInterceptor {
   /** The number of cells of a put from which on HBase limits how many a store has at a time. */
   private static final int DENSE_CELLS = 100;
 
-  /** What writes have in common that may be in one group. */
+  /** The key that is common to writes which may be in one group. */
   private static final class Key {
     private final WAL wal;
     private final int share;

@@ -47,7 +47,7 @@ public final class ByteBufferReads extends RawLocalFileSystem {
     int read(FileChannel file, ByteBuffer into, long position) throws IOException;
   }
 
-  /** A file system as a RegionServer has it, over one of this kind. */
+  /** Returns a file system as a RegionServer has it, over one of this kind. */
   public static HFileSystem over(Configuration conf) throws IOException {
     conf.set("fs.defaultFS", "file:///");
     conf.setClass("fs.file.impl", ByteBufferReads.class, FileSystem.class);

@@ -41,12 +41,12 @@ public final class CachedBlockFixture {
   private CachedBlockFixture() {
   }
 
-  /** A block on the heap; its content follows from its offset. */
+  /** Returns a block on the heap; its content follows from its offset. */
   public static HFileBlock block(BlockType type, long offset, int size) {
     return block(type, offset, size, ByteBuffAllocator.HEAP);
   }
 
-  /** A block in a buffer of this allocator; the caller releases it. */
+  /** Returns a block in a buffer of this allocator; the caller releases it. */
   public static HFileBlock block(BlockType type, long offset, int size,
     ByteBuffAllocator allocator) {
     byte[] content = new byte[size];
@@ -110,14 +110,14 @@ public final class CachedBlockFixture {
     cache.shutdown();
   }
 
-  /** The block's bytes without header, so that blocks from different tiers can be compared. */
+  /** Returns the block's bytes without header, so that those of different tiers compare equal. */
   public static byte[] content(Cacheable block) {
     ByteBuffer bytes = ByteBuffer.allocate(block.getSerializedLength());
     block.serialize(bytes, true);
     return bytes.array();
   }
 
-  /** Whether a block is in a bucket cache, or in one of its tiers, and waits in no queue for it. */
+  /** Returns whether a block is in a bucket cache or a tier of it, and in no writer queue. */
   public static boolean isWritten(BlockCache cache, BlockCacheKey key) {
     if (cache instanceof CombinedBlockCache) {
       CombinedBlockCache levels = (CombinedBlockCache) cache;

@@ -62,7 +62,7 @@ public final class StoreFileFixture extends ExternalResource {
       this.size = block.getOnDiskSizeWithHeader();
     }
 
-    /** A key that does not know the type. */
+    /** Returns a key that does not know the type. */
     public BlockCacheKey key() {
       return new BlockCacheKey(key.getHfileName(), key.getOffset());
     }
@@ -75,7 +75,7 @@ public final class StoreFileFixture extends ExternalResource {
       return key.getOffset();
     }
 
-    /** On disk with header and checksums, in bytes. */
+    /** Returns the size on disk with header and checksums, in bytes. */
     public int size() {
       return size;
     }

@@ -69,7 +69,7 @@ public class TestBlockPositions {
     return new HFileContextBuilder().withBlockSize(BLOCK_SIZE);
   }
 
-  /** Sizes by offset, as the index and bloom metadata have them. */
+  /** Returns sizes by offset, as the index and bloom metadata have them. */
   private Map<Long, Integer> positions(HFile.Reader reader) throws IOException {
     BlockPositions positions = BlockPositions.of(reader);
     levels = positions.indexLevels();

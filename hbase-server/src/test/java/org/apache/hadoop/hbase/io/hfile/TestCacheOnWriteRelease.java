@@ -66,7 +66,7 @@ public class TestCacheOnWriteRelease {
   public void setUp() {
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
-    // Small chunks, so that a small file has a level of intermediate index blocks
+    // Chunks are small, so that a small file has a level of intermediate index blocks.
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 512);
     conf.setInt(ByteBuffAllocator.BUFFER_SIZE_KEY, 4096);
     conf.setInt(ByteBuffAllocator.MAX_BUFFER_COUNT_KEY, 4096);

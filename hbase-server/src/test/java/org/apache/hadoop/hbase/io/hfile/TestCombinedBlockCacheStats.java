@@ -80,7 +80,7 @@ public class TestCombinedBlockCacheStats {
     Waiter.waitFor(conf, 120_000, 5, () -> isReadFromTheEngine(block));
   }
 
-  /** A block that has been written is still answered from the writers' queue for a moment. */
+  /** Returns whether the engine has the block; the queue has it for a moment after the write. */
   private boolean isReadFromTheEngine(Cacheable block) {
     Cacheable read = cache.getBlock(key, true, false, false);
     read.release();

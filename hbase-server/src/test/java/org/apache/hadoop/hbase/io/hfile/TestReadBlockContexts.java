@@ -129,7 +129,6 @@ public class TestReadBlockContexts {
     }
   }
 
-  /** More files than are remembered */
   @Test
   public void testEachOfManyFilesHasItsOwn() {
     List<HFileContext> contexts = new ArrayList<>();

@@ -75,7 +75,8 @@ public class TestSeekBeforeRelease {
     try (HFile.Reader reader =
       HFile.createReader(files.fileSystem(), path, cacheConf, true, files.conf())) {
       HFileScanner scanner = reader.getScanner(files.conf(), false, true, false);
-      // Twice: if the row begins a block, the block before is read again, where the scanner is.
+      // It is done twice: if the row begins a block, the block before is read again, where the
+      // scanner is.
       for (int i = 1; i < 1000; i++) {
         for (int j = 0; j < 2; j++) {
           assertTrue(scanner.seekBefore(PrivateCellUtil.createFirstOnRow(row(i))));

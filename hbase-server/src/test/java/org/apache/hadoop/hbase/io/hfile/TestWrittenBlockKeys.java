@@ -48,7 +48,7 @@ public class TestWrittenBlockKeys {
   @Rule
   public final StoreFileFixture files = new StoreFileFixture();
 
-  /** One key that asks and is then cached; its name is the same string for all of them. */
+  /** The key asks and is then cached; its name is the same string for all of them. */
   @Test
   public void testKeysShareTheNameAndHaveNoPathWhenCached() throws Exception {
     files.conf().setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);

@@ -79,7 +79,7 @@ public class TestForkVersionInCluster {
     assertFalse(VersionInfoUtil.hasMinimumVersion(versionInfo(FORK), 3, 0));
   }
 
-  /** What clients send when they connect, and RegionServers when they register. */
+  /** Clients send this when they connect, and RegionServers when they register. */
   @Test
   public void testVersionThatIsSentHasNumbers() {
     HBaseProtos.VersionInfo sent = ProtobufUtil.getVersionInfo();

@@ -110,7 +110,7 @@ public class TestBlockCacheTiersPage {
     cache.shutdown();
   }
 
-  /** Two index, one bloom and three data blocks of each file. */
+  /** Inserts two index, one bloom and three data blocks of each file. */
   private void fill(int files) {
     BlockType[] types = { BlockType.LEAF_INDEX, BlockType.ROOT_INDEX, BlockType.BLOOM_CHUNK,
       BlockType.DATA, BlockType.DATA, BlockType.ENCODED_DATA };
@@ -317,7 +317,7 @@ public class TestBlockCacheTiersPage {
     assertSingleTree(page);
     assertTrue(page, page.contains(">table00<"));
     assertTrue(page, page.contains("5 more tables take "));
-    // Up to the end of that table: a page has a row cache's too if another test of the JVM has one.
+    // Only that table counts: a page has a row cache's too if another test of the JVM has one.
     int start = page.indexOf("Tables by use of L1");
     int rows = page.substring(start, page.indexOf("</table>", start)).split("<tr>").length - 2;
     assertEquals(BlockCacheTiersPage.TABLES, rows);
@@ -365,7 +365,7 @@ public class TestBlockCacheTiersPage {
     assertSingleTree(page);
     Matcher line = Pattern.compile("<path d=\"([^\"]*)\"").matcher(page);
     assertTrue(line.find());
-    assertEquals("two stretches", 3, line.group(1).split("M").length);
+    assertEquals("two intervals", 3, line.group(1).split("M").length);
     Matcher xs = Pattern.compile("[ML]([\\d.]+) ([\\d.]+)").matcher(line.group(1));
     double before = 0;
     while (xs.find()) {

@@ -328,7 +328,7 @@ public class TestStatusPages {
     }
   }
 
-  /** All that the page refers to is on this server. */
+  /** Checks that all that the page refers to is on this server. */
   private void assertFramedAsOtherPages(String page) throws Exception {
     assertTrue(page, page.trim().startsWith("<!DOCTYPE html>"));
     assertTrue(page, page.trim().endsWith("</html>"));

@@ -191,17 +191,17 @@ public abstract class ParallelGetsFixture {
   }
 
   /** Serves gets by a handler that waits for others. Returns by how many, at the same time. */
-  int helpersAtOnce(int wanted) throws IOException {
+  int workersAtOnce(int wanted) throws IOException {
     Thread handler = Thread.currentThread();
-    Set<Thread> helpers = ConcurrentHashMap.newKeySet();
+    Set<Thread> workers = ConcurrentHashMap.newKeySet();
     serve(gets(60), (get, as) -> {
       if (Thread.currentThread() != handler) {
-        helpers.add(Thread.currentThread());
+        workers.add(Thread.currentThread());
       }
-      waitUntil(() -> helpers.size() >= wanted);
+      waitUntil(() -> workers.size() >= wanted);
       return result(get);
     });
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    return helpers.size();
+    return workers.size();
   }
 }

@@ -112,13 +112,13 @@ public class TestBatchReadCoalescer {
     Cacheable first;
     Cacheable second;
     try {
-      first = BatchReadCoalescer.read("a", place -> {
+      first = BatchReadCoalescer.read("a", position -> {
         count.incrementAndGet();
         return block();
       });
       assertEquals(2, first.refCnt());
       assertTrue(!first.release());
-      second = BatchReadCoalescer.read("a", place -> {
+      second = BatchReadCoalescer.read("a", position -> {
         count.incrementAndGet();
         return block();
       });
@@ -135,8 +135,8 @@ public class TestBatchReadCoalescer {
 
   @Test
   public void testOutsideABatchEachReadsForItself() throws IOException {
-    Cacheable first = BatchReadCoalescer.read("a", place -> block());
-    Cacheable second = BatchReadCoalescer.read("a", place -> block());
+    Cacheable first = BatchReadCoalescer.read("a", position -> block());
+    Cacheable second = BatchReadCoalescer.read("a", position -> block());
     assertNotSame(first, second);
     assertTrue(first.release());
     assertTrue(second.release());
@@ -147,10 +147,10 @@ public class TestBatchReadCoalescer {
   public void testWhatOneFailsToReadTheOthersReadForThemselves() throws IOException {
     reads.enter();
     try {
-      assertThrows(IOException.class, () -> BatchReadCoalescer.read("a", place -> {
+      assertThrows(IOException.class, () -> BatchReadCoalescer.read("a", position -> {
         throw new IOException("for the test");
       }));
-      Cacheable block = BatchReadCoalescer.read("a", place -> block());
+      Cacheable block = BatchReadCoalescer.read("a", position -> block());
       assertEquals(1, block.refCnt());
       assertTrue(block.release());
     } finally {
@@ -162,7 +162,7 @@ public class TestBatchReadCoalescer {
 
   /** Reads a block, which takes so long by the clock of the test. */
   private static void read(String name, AtomicLong clock, long nanos) throws IOException {
-    BatchReadCoalescer.read(name, place -> {
+    BatchReadCoalescer.read(name, position -> {
       clock.addAndGet(nanos);
       return block();
     }).release();
@@ -170,7 +170,7 @@ public class TestBatchReadCoalescer {
 
   @Test
   public void testReadsOfADeviceAreTold() throws IOException {
-    // One that overflows soon, as System.nanoTime may.
+    // This clock overflows soon, as System.nanoTime may.
     AtomicLong clock = new AtomicLong(Long.MAX_VALUE - BatchReadCoalescer.WAIT_NANOS);
     BatchReadCoalescer timed = new BatchReadCoalescer(spared, clock::get);
     timed.enter();
@@ -195,11 +195,11 @@ public class TestBatchReadCoalescer {
   }
 
   @Test
-  public void testAReadUnderWayIsWaitedFor() throws Exception {
+  public void testAReadInFlightIsWaitedFor() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     AtomicInteger count = new AtomicInteger();
-    BatchReadCoalescer.BlockReader<String> reader = place -> {
+    BatchReadCoalescer.BlockReader<String> reader = position -> {
       count.incrementAndGet();
       begun.countDown();
       try {
@@ -240,7 +240,7 @@ public class TestBatchReadCoalescer {
   @Test
   public void testDifferentBlocksAreReadAtTheSameTime() throws Exception {
     CountDownLatch both = new CountDownLatch(2);
-    BatchReadCoalescer.BlockReader<String> reader = place -> {
+    BatchReadCoalescer.BlockReader<String> reader = position -> {
       both.countDown();
       try {
         assertTrue(both.await(60, TimeUnit.SECONDS));
@@ -267,13 +267,13 @@ public class TestBatchReadCoalescer {
 
   /** Blocks of a file that lie one behind the other, by their numbers. */
   private static final class Blocks implements BatchReadCoalescer.NeighbourReader<Integer> {
-    private final Map<Integer, Integer> places = new HashMap<>();
+    private final Map<Integer, Integer> positions = new HashMap<>();
     private final List<Cacheable> read = new ArrayList<>();
     private int failing = -1;
 
-    /** Returns one object for each number, since a place is equal to itself only. */
-    private Integer place(int number) {
-      return places.computeIfAbsent(number, Integer::valueOf);
+    /** Returns one object for each number, since a position is equal to itself only. */
+    private Integer position(int number) {
+      return positions.computeIfAbsent(number, Integer::valueOf);
     }
 
     private Cacheable readOne() {
@@ -283,21 +283,21 @@ public class TestBatchReadCoalescer {
     }
 
     @Override
-    public Cacheable read(Integer place) {
+    public Cacheable read(Integer position) {
       return readOne();
     }
 
     @Override
-    public Integer next(Integer place, Cacheable block) {
-      if (place == failing) {
+    public Integer next(Integer position, Cacheable block) {
+      if (position == failing) {
         throw new OutOfMemoryError("for the test");
       }
-      return place(place + 1);
+      return position(position + 1);
     }
 
     @Override
-    public Cacheable readWithNext(Integer place, BiConsumer<Integer, Cacheable> others) {
-      others.accept(place(place + 1), readOne());
+    public Cacheable readWithNext(Integer position, BiConsumer<Integer, Cacheable> others) {
+      others.accept(position(position + 1), readOne());
       return readOne();
     }
   }
@@ -317,13 +317,13 @@ public class TestBatchReadCoalescer {
       timed.enter();
       try {
         assertThrows(OutOfMemoryError.class,
-          () -> BatchReadCoalescer.read("a", place -> block()));
+          () -> BatchReadCoalescer.read("a", position -> block()));
       } finally {
         BatchReadCoalescer.leave();
       }
       FutureTask<Cacheable> other = new FutureTask<>(() -> {
         timed.enter();
-        return BatchReadCoalescer.read("a", place -> block());
+        return BatchReadCoalescer.read("a", position -> block());
       });
       Thread thread = new Thread(other);
       thread.setDaemon(true);
@@ -345,7 +345,7 @@ public class TestBatchReadCoalescer {
       try {
         for (int number = 1; number <= 4; number++) {
           try {
-            BatchReadCoalescer.read(blocks.place(number), blocks).release();
+            BatchReadCoalescer.read(blocks.position(number), blocks).release();
           } catch (OutOfMemoryError e) {
             assertEquals("for the test", e.getMessage());
             blocks.failing = -1;

@@ -171,7 +171,7 @@ public class TestCoalescedSegmentReads {
       getAndRelease(keys.get(0));
       assertEquals(0, gauge("JoinedReadCount"));
       for (int i = 1; i < 10; i++) {
-        // Each time one, and three with it.
+        // Each read takes one, and three with it.
         getAndRelease(keys.get(i));
         assertEquals((i + 3) / 4 * 3, gauge("JoinedReadCount"));
       }

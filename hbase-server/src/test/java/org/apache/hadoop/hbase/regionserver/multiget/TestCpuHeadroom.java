@@ -111,7 +111,7 @@ public class TestCpuHeadroom {
     assertEquals(0, roomBeside(3));
     clocks.systemLoad = 5.0 / PROCESSORS;
     assertEquals(2, roomBeside(3));
-    // Counted at another time than this process, and so less than it uses.
+    // The load was sampled at another time than this process, and so is less than it uses.
     clocks.systemLoad = 2.0 / PROCESSORS;
     assertEquals(4, roomBeside(3));
     clocks.systemLoad = Double.NaN;

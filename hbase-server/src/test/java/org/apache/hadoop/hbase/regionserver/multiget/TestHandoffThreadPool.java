@@ -146,7 +146,7 @@ public class TestHandoffThreadPool {
     }));
     await(done);
     waitFor(() -> sleeper.getState() == Thread.State.TIMED_WAITING);
-    // And by one that is too late.
+    // This interrupt is too late.
     sleeper.interrupt();
     waitFor(
       () -> !sleeper.isInterrupted() && sleeper.getState() == Thread.State.TIMED_WAITING);

@@ -47,32 +47,32 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
     HBaseClassTestRule.forClass(TestParallelGetsCancellation.class);
 
   @Test
-  public void testTheEndWaitsForGetsUnderWay() throws Exception {
-    AtomicInteger underWay = new AtomicInteger();
+  public void testTheEndWaitsForGetsInFlight() throws Exception {
+    AtomicInteger inFlight = new AtomicInteger();
     CountDownLatch helped = new CountDownLatch(1);
     Thread handler = Thread.currentThread();
     List<Action> actions = gets(60);
     try (ParallelGets gets = start(actions, (get, as) -> {
-      underWay.incrementAndGet();
+      inFlight.incrementAndGet();
       if (Thread.currentThread() == handler) {
         await(helped);
       } else {
         helped.countDown();
         sleep(50);
       }
-      underWay.decrementAndGet();
+      inFlight.decrementAndGet();
       return result(get);
     })) {
       assertTrue(gets.has(actions.get(0)));
       assertRow(0, take(gets));
       // The response is found too large: the others are left out.
     }
-    assertEquals(0, underWay.get());
-    long before = pool.getHelperGetCount() + pool.getHandlerGetCount();
+    assertEquals(0, inFlight.get());
+    long before = pool.getWorkerGetCount() + pool.getHandlerGetCount();
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
     sleep(20);
     assertTrue(before <= ParallelGets.WINDOW);
-    assertEquals(0, underWay.get());
+    assertEquals(0, inFlight.get());
   }
 
   /** The limit is that of cells or of scanned blocks. */
@@ -138,23 +138,23 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
   @Test
   public void testTheEndWaitsForGetsOfACallerWhoHasGone() throws Exception {
     CountDownLatch helped = new CountDownLatch(1);
-    AtomicInteger underWay = new AtomicInteger();
+    AtomicInteger inFlight = new AtomicInteger();
     Thread handler = Thread.currentThread();
     List<Object> answers = serve(gets(300), (get, as) -> {
-      underWay.incrementAndGet();
+      inFlight.incrementAndGet();
       if (Thread.currentThread() == handler) {
         await(helped);
         call.disconnect();
       } else if (number(get) > ParallelGets.WINDOW / 2) {
-        // One that the handler does not reach, as it ends before.
+        // The handler does not reach this one, as it ends before.
         helped.countDown();
         waitUntil(() -> call.disconnectSince() >= 0);
         sleep(20);
       }
-      underWay.decrementAndGet();
+      inFlight.decrementAndGet();
       return result(get);
     });
-    assertEquals(0, underWay.get());
+    assertEquals(0, inFlight.get());
     assertTrue(answers.get(299) instanceof CallerDisconnectedException);
   }
 

@@ -222,7 +222,7 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
         waitUntil(() -> pool.getPendingHandoffCount() == 0);
       }
     }
-    assertEquals("no thread was lost", 4, (int) asHandler(() -> helpersAtOnce(4)));
+    assertEquals("no thread was lost", 4, (int) asHandler(() -> workersAtOnce(4)));
   }
 
   @Test
@@ -292,7 +292,7 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
       assertRow(5, answers.get(5));
       waitUntil(() -> pool.getPendingHandoffCount() == 0);
     }
-    assertEquals(4, (int) asHandler(() -> helpersAtOnce(4)));
+    assertEquals(4, (int) asHandler(() -> workersAtOnce(4)));
     assertEquals(4, pool.getThreadCount());
   }
 

@@ -80,8 +80,8 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
       assertEquals(1, served.get(i));
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    assertTrue(pool.getHelperGetCount() > 0);
-    assertEquals(500, pool.getHelperGetCount() + pool.getHandlerGetCount());
+    assertTrue(pool.getWorkerGetCount() > 0);
+    assertEquals(500, pool.getWorkerGetCount() + pool.getHandlerGetCount());
     assertEquals(1, pool.getParallelBatchCount());
   }
 
@@ -93,7 +93,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
     for (int size : new int[] { 2, 3, window / 2 - 1, window / 2, window / 2 + 1, window - 1,
       window, window + 1, 3 * window / 2 + 1, 2 * window, 2 * window + 1, 1001 }) {
       AtomicIntegerArray served = new AtomicIntegerArray(size);
-      // Else the calls that come too late might be as many as there may be.
+      // Calls that come too late are limited in number.
       waitUntil(() -> pool.getPendingHandoffCount() == 0);
       List<Object> answers = serve(gets(size), (get, as) -> {
         served.incrementAndGet(number(get));
@@ -135,7 +135,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
   @Test
   public void testMetricsHaveEachGetWithItsTimeAndWhatItHasRead() throws Exception {
     MetricsRegionServer metrics = Mockito.mock(MetricsRegionServer.class);
-    // A clock for each thread, which its thread advances.
+    // Each thread has a clock, which it advances.
     ThreadLocal<Long> clock = ThreadLocal.withInitial(() -> 0L);
     Thread handler = Thread.currentThread();
     CountDownLatch helped = new CountDownLatch(1);
@@ -269,7 +269,7 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
   public void testEachTimeThatMoreMayBeBegunIsAWave() throws Exception {
     serve(gets(ParallelGets.WINDOW), (get, as) -> result(get));
     assertEquals(1, pool.getWindowAdvanceCount());
-    // And one more for each half of a window.
+    // Each half of a window adds one.
     serve(gets(3 * ParallelGets.WINDOW), (get, as) -> result(get));
     assertEquals(1 + 1 + 4, pool.getWindowAdvanceCount());
   }

@@ -66,7 +66,7 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
     ten.setInt(MultigetSettings.MIN_BATCH_KEY, 10);
     pool = new MultigetPool(ten);
     assertNull(start(gets(9), (get, as) -> result(get)));
-    assertEquals(4, helpersAtOnce(4));
+    assertEquals(4, workersAtOnce(4));
     assertEquals(1, published("SmallBatchCount"));
     assertEquals(1, published("ParallelBatchCount"));
     assertEquals(0, published("BusyBatchCount"));
@@ -85,7 +85,7 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
     assertEquals(0, published("SharedBlockCount"));
   }
 
-  /** Those that fall as well as rise; a counter that falls is taken for a restart. */
+  /** A counter that falls would be taken for a restart. */
   @Test
   public void testValuesThatFallAreGauges() {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
@@ -121,18 +121,18 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
   @Test
   public void testAllSettingsMayChangeAtRunTime() throws Exception {
     Configuration changed = settings(4);
-    assertEquals(4, helpersAtOnce(4));
+    assertEquals(4, workersAtOnce(4));
     changed.setInt(MultigetSettings.THREADS_KEY, 2);
     pool.onConfigurationChange(changed);
     waitUntil(() -> pool.getThreadCount() == 2);
-    assertEquals(2, helpersAtOnce(2));
+    assertEquals(2, workersAtOnce(2));
     changed.setInt(MultigetSettings.THREADS_KEY, 5);
     changed.setInt(MultigetSettings.MAX_TASKS_KEY, 4);
     pool.onConfigurationChange(changed);
-    assertEquals(3, helpersAtOnce(3));
+    assertEquals(3, workersAtOnce(3));
     changed.setInt(MultigetSettings.MAX_TASKS_KEY, 1);
     pool.onConfigurationChange(changed);
-    assertEquals(0, helpersAtOnce(0));
+    assertEquals(0, workersAtOnce(0));
     changed.setInt(MultigetSettings.MIN_BATCH_KEY, 61);
     pool.onConfigurationChange(changed);
     assertNull(start(gets(60), (get, as) -> result(get)));
@@ -143,7 +143,7 @@ public class TestParallelGetsSettings extends ParallelGetsFixture {
     changed.setBoolean(MultigetSettings.ENABLED_KEY, true);
     changed.unset(MultigetSettings.MAX_TASKS_KEY);
     pool.onConfigurationChange(changed);
-    assertEquals(5, helpersAtOnce(5));
+    assertEquals(5, workersAtOnce(5));
   }
 
   @Test

@@ -89,8 +89,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     });
   }
 
-  private static void countIf(boolean isHelper, CountDownLatch latch) {
-    if (isHelper) {
+  private static void countIf(boolean isWorker, CountDownLatch latch) {
+    if (isWorker) {
       latch.countDown();
     }
   }
@@ -101,8 +101,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     pool = pool(1);
     CountDownLatch busy = new CountDownLatch(1);
     Thread handler = Thread.currentThread();
-    Future<?> other = serveElsewhere(20, isHelper -> {
-      countIf(isHelper, busy);
+    Future<?> other = serveElsewhere(20, isWorker -> {
+      countIf(isWorker, busy);
       await(end);
     });
     await(busy);
@@ -125,7 +125,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     List<Future<?>> ends = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       int called = 2 * (i + 1);
-      ends.add(serveElsewhere(20, isHelper -> await(end)));
+      ends.add(serveElsewhere(20, isWorker -> await(end)));
       waitUntil(() -> pool.getPendingHandoffCount() == called);
     }
     Thread handler = Thread.currentThread();
@@ -157,8 +157,8 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     pool.shutdown();
     pool = pool(1);
     CountDownLatch helped = new CountDownLatch(1);
-    Future<?> large = serveElsewhere(5000, isHelper -> {
-      countIf(isHelper, helped);
+    Future<?> large = serveElsewhere(5000, isWorker -> {
+      countIf(isWorker, helped);
       if (end.getCount() > 0) {
         sleep(2);
       }
@@ -269,12 +269,12 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       });
       assertRow(49, answers.get(49));
       assertEquals(i + 1, pool.getDeviceBatchCount());
-      // Else the calls that come too late might be as many as there may be.
+      // Calls that come too late are limited in number.
       waitUntil(() -> pool.getPendingHandoffCount() == 0);
     }
     assertEquals(DeviceWaitProbe.LIKELY, pool.getParallelBatchCount());
     assertEquals(0, pool.getCpuBoundBatchCount());
-    assertTrue(pool.getHelperGetCount() > 0);
+    assertTrue(pool.getWorkerGetCount() > 0);
   }
 
   @Test
@@ -337,13 +337,13 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       each.get(120, TimeUnit.SECONDS);
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    assertTrue(pool.getHelperGetCount() > 0);
+    assertTrue(pool.getWorkerGetCount() > 0);
   }
 
   private void multi(Random random, int count) throws IOException {
     ServedMulti own = ServedMulti.of(ALICE);
     RpcServer.setCurrentCall(own);
-    AtomicInteger underWay = new AtomicInteger();
+    AtomicInteger inFlight = new AtomicInteger();
     AtomicBoolean ended = new AtomicBoolean();
     int takeOnly = random.nextInt(4) == 0 ? random.nextInt(count) : count;
     int bad = random.nextInt(count);
@@ -351,12 +351,12 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     int taken = 0;
     ParallelGets gets = pool.start(actions, own, region, null, UNLIMITED, (get, as) -> {
       assertFalse(ended.get());
-      underWay.incrementAndGet();
+      inFlight.incrementAndGet();
       as.incrementBlockBytesScanned(1);
       if ((number(get) & 15) == 0) {
         Thread.yield();
       }
-      underWay.decrementAndGet();
+      inFlight.decrementAndGet();
       if (number(get) == bad) {
         throw new IOException("bad");
       }
@@ -379,7 +379,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       gets.close();
       ended.set(true);
     }
-    assertEquals(0, underWay.get());
+    assertEquals(0, inFlight.get());
     assertEquals(taken, own.getBlockBytesScanned());
   }
 }

@@ -258,7 +258,7 @@ public class TestParallelMultigetEqualsSerial {
       }
     }
 
-    /** Whether a scanner of the table is open. */
+    /** Returns whether a scanner of the table is open. */
     private boolean isRead() {
       return regions.stream().map(HRegion::getStores).flatMap(List::stream)
         .map(HStore::getStorefiles).flatMap(Collection::stream)
@@ -353,7 +353,7 @@ public class TestParallelMultigetEqualsSerial {
   @BeforeClass
   public static void setUpBeforeClass() throws Exception {
     Configuration conf = UTIL.getConfiguration();
-    // HBase's default, of which tests have less: with it there are three call queues.
+    // Tests have fewer by default: with HBase's own number there are three call queues.
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.set(HConstants.BUCKET_CACHE_IOENGINE_KEY, "offheap");
@@ -530,12 +530,12 @@ public class TestParallelMultigetEqualsSerial {
             .setServiceName("none").setMethodName("none").setRequest(ByteString.EMPTY)));
         return;
       case 4:
-        // A row of the other region.
+        // The row is in the other region.
         byte[] other = regionOf(row) == 0 ? smallRow(SMALL_ROWS - 1) : smallRow(0);
         add(actions, row, Action.newBuilder().setGet(ProtobufUtil.toGet(new Get(other))));
         return;
       default:
-        // Not a number.
+        // The cell is not a number.
         add(actions, row, action(MutationType.INCREMENT,
           new Increment(row).addColumn(COUNTERS, Bytes.toBytes("a"), 1)));
     }
@@ -571,8 +571,9 @@ public class TestParallelMultigetEqualsSerial {
   }
 
   /**
-   * What both servers have counted beside what tables have: no more in the end than at first.
-   * Tables of HBase's own, on either server, are read at any time, and count a get before that.
+   * Returns what both servers have counted beside what tables have: no more in the end than at
+   * first. Tables of HBase's own, on either server, are read at any time, and count a get before
+   * that.
    */
   private static Map<String, Long> ofServersOnly() {
     Map<String, Long> all = new TreeMap<>();
@@ -659,7 +660,7 @@ public class TestParallelMultigetEqualsSerial {
     assertTrue("failed " + failed, failed > count / 50);
     assertTrue("services " + services, services > count / 50);
     assertTrue(Disturbance.GETS.get() > count);
-    assertTrue(helperGets() > count);
+    assertTrue(workerGets() > count);
     assertTrue(all.toString(), NOTHING_OF.containsAll(all.keySet().stream()
       .filter(name -> all.get(name) == 0).collect(Collectors.toSet())));
     assertEquals(ofServersBefore, settled(TestParallelMultigetEqualsSerial::ofServersOnly));
@@ -669,7 +670,7 @@ public class TestParallelMultigetEqualsSerial {
     assertNothingIsHeld();
   }
 
-  private static long helperGets() {
+  private static long workerGets() {
     MetricRegistry registry = MetricRegistries.global().get(MultigetMetrics.INFO).get();
     return ((Counter) registry.get("HelperGetCount").get()).getCount();
   }

@@ -77,7 +77,7 @@ public class TestParallelMultigetInCluster {
 
   private static final byte[] FAMILY = Bytes.toBytes("f");
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
-  private static final String HELPER_PREFIX = "Multiget-";
+  private static final String WORKER_PREFIX = "Multiget-";
   private static final int ROWS = 600;
   private static final int BATCH = 100;
   /** More than a server has handlers. */
@@ -109,8 +109,8 @@ public class TestParallelMultigetInCluster {
       THREADS.add(Thread.currentThread().getName());
     }
 
-    static boolean sawHelpers() {
-      return THREADS.stream().anyMatch(name -> name.startsWith(HELPER_PREFIX));
+    static boolean sawWorkers() {
+      return THREADS.stream().anyMatch(name -> name.startsWith(WORKER_PREFIX));
     }
   }
 
@@ -134,7 +134,7 @@ public class TestParallelMultigetInCluster {
         return ReturnCode.INCLUDE;
       } catch (InterruptedException e) {
         INTERRUPTED.add(Thread.currentThread());
-        if (isHelper(Thread.currentThread())) {
+        if (isWorker(Thread.currentThread())) {
           // Like a read of a file, the filter leaves the thread interrupted.
           Thread.currentThread().interrupt();
         }
@@ -143,8 +143,8 @@ public class TestParallelMultigetInCluster {
     }
   }
 
-  private static boolean isHelper(Thread thread) {
-    return thread.getName().startsWith(HELPER_PREFIX);
+  private static boolean isWorker(Thread thread) {
+    return thread.getName().startsWith(WORKER_PREFIX);
   }
 
   @BeforeClass
@@ -154,7 +154,7 @@ public class TestParallelMultigetInCluster {
     conf.setInt(MultigetSettings.THREADS_KEY, 4);
     conf.setInt(MultigetSettings.MIN_BATCH_KEY, 1);
     MultigetPool.ignoreCpuLoad(true);
-    // HBase's default, of which tests have less: with it there are three call queues.
+    // Tests have fewer by default: with HBase's own number there are three call queues.
     conf.setInt(HConstants.REGION_SERVER_HANDLER_COUNT,
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     conf.setInt("hbase.hconnection.threads.max", 256);
@@ -167,7 +167,7 @@ public class TestParallelMultigetInCluster {
     UTIL.shutdownMiniCluster();
     MultigetPool.ignoreCpuLoad(false);
     UTIL.waitFor(TIMEOUT_MILLIS, () -> Thread.getAllStackTraces().keySet().stream()
-      .noneMatch(thread -> thread.getName().startsWith(HELPER_PREFIX)));
+      .noneMatch(thread -> thread.getName().startsWith(WORKER_PREFIX)));
   }
 
   /** Each row has its number as its value, and more of it. */
@@ -258,7 +258,7 @@ public class TestParallelMultigetInCluster {
       }
     }
     assertEquals(Collections.emptyList(), failures);
-    assertTrue("served by " + Watcher.THREADS, Watcher.sawHelpers());
+    assertTrue("served by " + Watcher.THREADS, Watcher.sawWorkers());
     assertNothingIsRead();
   }
 
@@ -326,8 +326,8 @@ public class TestParallelMultigetInCluster {
     new Thread(answer).start();
     try {
       UTIL.waitFor(TIMEOUT_MILLIS,
-        () -> Stuck.THREADS.stream().anyMatch(TestParallelMultigetInCluster::isHelper)
-          && !Stuck.THREADS.stream().allMatch(TestParallelMultigetInCluster::isHelper));
+        () -> Stuck.THREADS.stream().anyMatch(TestParallelMultigetInCluster::isWorker)
+          && !Stuck.THREADS.stream().allMatch(TestParallelMultigetInCluster::isWorker));
       byte[] region = admin.getRegions(table).get(0).getRegionName();
       admin.unassign(region, false);
       UTIL.waitFor(TIMEOUT_MILLIS, () -> Stuck.INTERRUPTED.containsAll(Stuck.THREADS));
@@ -341,10 +341,10 @@ public class TestParallelMultigetInCluster {
       Stuck.end.countDown();
     }
     assertNothingIsRead();
-    // And those of the pool sleep until there is something to do.
+    // The threads of the pool sleep until there is something to do.
     UTIL.waitFor(ASLEEP_MILLIS,
       () -> Thread.getAllStackTraces().keySet().stream()
-        .filter(TestParallelMultigetInCluster::isHelper)
+        .filter(TestParallelMultigetInCluster::isWorker)
         .allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
   }
 

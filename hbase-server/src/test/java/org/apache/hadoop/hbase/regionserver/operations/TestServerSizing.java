@@ -80,7 +80,6 @@ public class TestServerSizing {
     }
   }
 
-  /** The example of docs/composite-bucket-cache.md. */
   @Test
   public void testIndexBloomAndHitsOfTheExampleOfTheGuide() {
     ServerSizing sizing = machine(96 * GB, 2000 * GB, "/ssd").data((long) 1.6e12)

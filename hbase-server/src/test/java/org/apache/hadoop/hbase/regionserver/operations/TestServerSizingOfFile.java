@@ -64,7 +64,7 @@ public class TestServerSizingOfFile {
   private static final int ROW_LENGTH = 23;
   private static final int BLOCK_SIZE = 32 * 1024;
   /** What a block takes in a bucket beyond the block size: the last cell, the header, the rest. */
-  private static final double PLACE_TO_SIZE = 33792.0 / BLOCK_SIZE;
+  private static final double ITEM_TO_SIZE = 33792.0 / BLOCK_SIZE;
 
   @Rule
   public final TemporaryFolder folder = new TemporaryFolder();
@@ -81,7 +81,7 @@ public class TestServerSizingOfFile {
     conf.setBoolean(CacheConfig.CACHE_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
-    // A file of 31 MB whose index and bloom are in blocks of their own, as those of a large one.
+    // The file of 31 MB has index and bloom in blocks of their own, like a large one.
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 4096);
     conf.setInt("io.storefile.bloom.block.size", 4096);
     cache = (CompositeBucketCache) BlockCacheFactory.createBlockCache(conf);
@@ -130,10 +130,10 @@ public class TestServerSizingOfFile {
     assertEquals(blocks, sizing.blocks());
     assertClose("index and bloom", sizing.indexBytes() + sizing.bloomBytes(),
       first.getMetaBlockSize());
-    assertClose("place of data", blocks * BLOCK_SIZE * PLACE_TO_SIZE, second.getCurrentSize());
+    assertClose("place of data", blocks * BLOCK_SIZE * ITEM_TO_SIZE, second.getCurrentSize());
   }
 
-  /** Within 8 %: small chunks have more headers, and the last one of each kind is not full. */
+  /** Allows 8 %: small chunks have more headers, and the last one of each kind is not full. */
   private static void assertClose(String what, double formula, long measured) {
     assertTrue(what + ": " + formula + " by the formula, " + measured + " measured",
       Math.abs(measured / formula - 1) < 0.08);

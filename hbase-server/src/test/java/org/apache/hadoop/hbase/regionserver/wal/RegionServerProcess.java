@@ -186,7 +186,7 @@ final class RegionServerProcess {
     AsyncWalMetrics metrics = AsyncWalMetrics.get();
     long longest = 0;
     while (server.isAlive()) {
-      // One that ends meanwhile is among those that have ended.
+      // A sync that ends meanwhile is among those that have ended.
       long running = metrics.runningSyncNanos();
       longest = Math.max(longest, metrics.maxSyncMillis());
       long now = System.nanoTime();

@@ -142,7 +142,7 @@ final class RegionsInHdfs {
         }
       }
     } catch (EOFException e) {
-      // The end of what is there so far.
+      // This is the end of what is there so far.
     }
     return found;
   }

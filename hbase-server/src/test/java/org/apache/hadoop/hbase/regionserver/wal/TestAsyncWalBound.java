@@ -87,7 +87,7 @@ public class TestAsyncWalBound {
       this::sync, clock::get, new ReentrantLock());
   }
 
-  /** A WAL whose syncs take as long as the test wants. */
+  /** Syncs as slowly as the test wants. */
   private void sync(long txid) throws IOException {
     assertEquals("One sync at a time", 1, running.incrementAndGet());
     try {
@@ -216,7 +216,7 @@ public class TestAsyncWalBound {
     bound.synced();
     assertEquals(0, bound.unsyncedBytes());
     clock.addAndGet(HOUR);
-    // A write that waited for its sync itself.
+    // This write waited for its sync itself.
     bound.acknowledge(2, 10);
     assertEquals(0, bound.unsyncedBytes());
     bound.acknowledge(3, 10);
@@ -380,7 +380,7 @@ public class TestAsyncWalBound {
 
   @Test
   public void testAllIsSyncedInTheEndAndReportedUntilThenWithManyWriters() throws Exception {
-    // One alone, a few, and more than HBase has handlers by default.
+    // HBase has fewer than 31 handlers by default.
     for (int count : new int[] { 1, 8, 31 }) {
       bound = null;
       synced.set(0);
@@ -432,7 +432,7 @@ public class TestAsyncWalBound {
       atRisk.get() <= 4_000 + count * 2 * 100);
   }
 
-  /** A bound whose thread never runs, in the time of {@link #clock}. */
+  /** Opens a bound whose thread never runs, in the time of {@link #clock}. */
   private void openWithoutThread() {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     bound = new AsyncWalBound(AsyncWalSettings.of(conf), "test", HOUR, synced::get, this::sync,
@@ -494,7 +494,7 @@ public class TestAsyncWalBound {
         reports.addLast(now);
         reports.removeFirst();
       } else {
-        // Two that arrive in either order.
+        // The two arrive in either order.
         long swap = random.nextInt(2);
         acknowledge(next + swap, now);
         acknowledge(next + 1 - swap, now);

@@ -287,7 +287,7 @@ public class TestAsyncWalBoundInterleavings {
     }
   }
 
-  /** A sync of the bound. */
+  /** Performs a sync of the bound. */
   private void sync(long txid) {
     await(syncEnd);
     syncUpTo(txid);
@@ -366,7 +366,7 @@ public class TestAsyncWalBoundInterleavings {
     bound.close();
   }
 
-  /** All threads end when the WAL is closed. */
+  /** Closes the WAL, which ends all threads. */
   private void end() throws Exception {
     threads.run(false, this::close, () -> syncerStart.release(), () -> syncEnd.release());
     threads.check();
@@ -388,7 +388,7 @@ public class TestAsyncWalBoundInterleavings {
     return orders;
   }
 
-  /** Two writers, and a thread whose sync may cover their writes. */
+  /** Tries two writers, and a thread whose sync may cover their writes. */
   private int tryAge() throws Exception {
     conf.set(AsyncWalSettings.INTERVAL_KEY, "1");
     return tryAll(() -> {

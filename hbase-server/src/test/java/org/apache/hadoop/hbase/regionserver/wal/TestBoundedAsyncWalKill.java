@@ -218,7 +218,7 @@ public class TestBoundedAsyncWalKill {
     Configuration conf = new Configuration(UTIL.getConfiguration());
     conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 0);
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
-      // A tail with no later append: without the bound it would stay in the server for ever.
+      // The tail has no later append: without the bound it would stay in the server for ever.
       long tail;
       try (Table table = connection.getTable(TABLE)) {
         for (int i = 0; i < 20; i++) {
@@ -283,7 +283,7 @@ public class TestBoundedAsyncWalKill {
     }
   }
 
-  /** What else happens while the server is written to. */
+  /** Does something else while the server is written to. */
   private Future<?> disturb(RegionServerProcess server, int round) throws Exception {
     if (LONG && round % 4 == 3) {
       UTIL.getDFSCluster().restartDataNode(random.nextInt(DATA_NODES), false);

@@ -186,7 +186,7 @@ public class TestFencedWALDirectory {
     assertFalse(fs.exists(directory));
   }
 
-  /** The master's own region, and tools. */
+  /** This is the case of the master's own region, and of tools. */
   @Test
   public void testWithoutARegionServerTheWalMakesItsDirectory() throws IOException {
     Abortable other = mock(Abortable.class);

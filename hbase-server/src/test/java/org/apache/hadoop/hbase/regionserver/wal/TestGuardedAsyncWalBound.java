@@ -60,7 +60,7 @@ public class TestGuardedAsyncWalBound {
     writer.shutdownNow();
   }
 
-  /** A WAL whose syncs fail. */
+  /** Opens a WAL whose syncs fail. */
   private void open() {
     bound = new GuardedAsyncWalBound(AsyncWalSettings.of(conf), "test", TimeUnit.HOURS.toNanos(1),
       synced::get, txid -> {
@@ -143,7 +143,7 @@ public class TestGuardedAsyncWalBound {
     bound.acknowledge(12, 1);
     assertTrue(roll());
     synced.set(30);
-    // Those of the first roll ask after the second; 6 is between two that were dropped by one.
+    // The checks of the first roll follow the second; 6 is between two that were dropped by one.
     assertDropped(5, 6, 7, 20);
     bound.acknowledge(4, 1);
     bound.acknowledge(8, 1);

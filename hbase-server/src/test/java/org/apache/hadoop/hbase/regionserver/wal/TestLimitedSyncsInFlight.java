@@ -60,7 +60,7 @@ public class TestLimitedSyncsInFlight {
   public static final RegionsInHdfs.Hdfs HDFS = new RegionsInHdfs.Hdfs();
 
   private static final AtomicInteger IN_FLIGHT = new AtomicInteger();
-  private static final AtomicInteger MOST_IN_FLIGHT = new AtomicInteger();
+  private static final AtomicInteger MAX_IN_FLIGHT = new AtomicInteger();
   private static final AtomicInteger SYNCS = new AtomicInteger();
 
   /** What syncs wait for, and fail with if it is anything. */
@@ -75,7 +75,7 @@ public class TestLimitedSyncsInFlight {
     @Override
     public CompletableFuture<Long> sync(boolean forceSync) {
       SYNCS.incrementAndGet();
-      MOST_IN_FLIGHT.accumulateAndGet(IN_FLIGHT.incrementAndGet(), Math::max);
+      MAX_IN_FLIGHT.accumulateAndGet(IN_FLIGHT.incrementAndGet(), Math::max);
       CompletableFuture<Long> done = new CompletableFuture<>();
       super.sync(forceSync).whenComplete((length, error) -> gate.thenAccept(failure -> {
         IN_FLIGHT.decrementAndGet();
@@ -105,7 +105,7 @@ public class TestLimitedSyncsInFlight {
       AsyncFSWALProvider.AsyncWriter.class);
     region = regions.open(conf, TableName.valueOf("t" + System.nanoTime()),
       Durability.USE_DEFAULT);
-    MOST_IN_FLIGHT.set(0);
+    MAX_IN_FLIGHT.set(0);
   }
 
   @After
@@ -147,7 +147,7 @@ public class TestLimitedSyncsInFlight {
     Waiter.waitFor(conf, 120_000, 5, () -> rows.get() == 9);
     gate.complete(null);
     assertAllWritten(running, 9);
-    assertEquals(1, MOST_IN_FLIGHT.get());
+    assertEquals(1, MAX_IN_FLIGHT.get());
   }
 
   @Test
@@ -157,7 +157,7 @@ public class TestLimitedSyncsInFlight {
       running.add(write(300));
     }
     assertAllWritten(running, 2_400);
-    assertEquals(1, MOST_IN_FLIGHT.get());
+    assertEquals(1, MAX_IN_FLIGHT.get());
   }
 
   @Test

@@ -84,7 +84,7 @@ public class TestSyncsInFlight {
     assertTrue("What the old one's writer did not end is nobody's concern", syncs.mayStart(2));
     syncs.started(2);
     assertFalse(syncs.mayStart(2));
-    assertTrue("Asking once more in vain does no harm", syncs.ended(1));
+    assertTrue("A second, spurious call does no harm", syncs.ended(1));
     assertFalse(syncs.mayStart(2));
     assertTrue(syncs.ended(2));
     assertTrue(syncs.mayStart(2));

@@ -29,23 +29,23 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * What was done to the counter of a row, and whether one after the other could have done it. Each
- * increment adds one to a second column, whose value says its place in that order. Thread-safe.
+ * increment adds one to a second column, whose value says its position in that order. Thread-safe.
  */
 final class CounterHistory {
 
   static final byte[] FAMILY = Bytes.toBytes("f");
-  private static final byte[] PLACE = Bytes.toBytes("place");
+  private static final byte[] POSITION = Bytes.toBytes("position");
   private static final byte[] TOTAL = Bytes.toBytes("total");
 
   private static final class Done {
-    private final long place;
+    private final long position;
     private final long total;
     private final long amount;
     private final long begun;
     private final long ended;
 
-    private Done(long place, long total, long amount, long begun, long ended) {
-      this.place = place;
+    private Done(long position, long total, long amount, long begun, long ended) {
+      this.position = position;
       this.total = total;
       this.amount = amount;
       this.begun = begun;
@@ -65,7 +65,7 @@ final class CounterHistory {
   }
 
   Increment increment(long amount) {
-    return new Increment(row).addColumn(FAMILY, TOTAL, amount).addColumn(FAMILY, PLACE, 1);
+    return new Increment(row).addColumn(FAMILY, TOTAL, amount).addColumn(FAMILY, POSITION, 1);
   }
 
   /**
@@ -73,7 +73,7 @@ final class CounterHistory {
    * @param result what came back just now
    */
   synchronized void add(long amount, long begun, Result result) {
-    done.add(new Done(number(result, PLACE), number(result, TOTAL), amount, begun,
+    done.add(new Done(number(result, POSITION), number(result, TOTAL), amount, begun,
       System.nanoTime()));
   }
 
@@ -88,7 +88,7 @@ final class CounterHistory {
 
   /** Fails unless the row holds the sum of all that was acknowledged. */
   synchronized void assertSum(Result stored) {
-    assertEquals("increments", done.size(), number(stored, PLACE));
+    assertEquals("increments", done.size(), number(stored, POSITION));
     assertEquals("their sum", done.stream().mapToLong(d -> d.amount).sum(),
       number(stored, TOTAL));
   }
@@ -98,17 +98,17 @@ final class CounterHistory {
    * ended when it began.
    */
   synchronized void assertLinear() {
-    done.sort(Comparator.comparingLong(d -> d.place));
+    done.sort(Comparator.comparingLong(d -> d.position));
     long total = 0;
     for (int i = 0; i < done.size(); i++) {
       Done d = done.get(i);
       total += d.amount;
-      assertEquals("each place once", i + 1, d.place);
-      assertEquals("the total at place " + d.place, total, d.total);
+      assertEquals("each position once", i + 1, d.position);
+      assertEquals("the total at position " + d.position, total, d.total);
     }
     long ended = Long.MAX_VALUE;
     for (int i = done.size() - 1; i >= 0; i--) {
-      assertTrue("place " + (i + 1) + " is before one that had ended", done.get(i).begun <= ended);
+      assertTrue((i + 1) + " is before one that had ended", done.get(i).begun <= ended);
       ended = Math.min(ended, done.get(i).ended);
     }
   }

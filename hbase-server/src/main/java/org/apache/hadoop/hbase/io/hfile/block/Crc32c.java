@@ -54,7 +54,7 @@ public final class Crc32c {
         lookup.findVirtual(crc, "update", MethodType.methodType(void.class, ByteBuffer.class))
           .asType(MethodType.methodType(void.class, Checksum.class, ByteBuffer.class));
     } catch (ReflectiveOperationException e) {
-      // Java 8
+      // Java 8 lacks the method.
       create = null;
     }
     NEW = create;

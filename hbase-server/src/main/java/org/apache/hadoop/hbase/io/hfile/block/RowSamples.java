@@ -50,7 +50,7 @@ public final class RowSamples {
 
     /** @param position of the next cell */
     void add(int position) {
-      // Not the first cell, where each seek begins.
+      // The first cell needs no sample: each seek begins there.
       if (count < positions.length && position >= (count + 1) * STEP) {
         positions[count++] = position;
       }

@@ -51,7 +51,7 @@ final class BlocksByHFileIndex extends ConcurrentSkipListSet<BlockCacheKey> {
   public boolean add(BlockCacheKey key) {
     boolean added = super.add(key);
     if (!blocks.containsKey(key)) {
-      // Evicted by a thread that did not find the key here.
+      // The thread that evicted the block did not find the key here.
       remove(key);
     }
     return added;

@@ -41,14 +41,14 @@ public final class BucketCacheAccesses implements HotBlockCache {
   /** Null if index blocks are in the bucket cache. */
   private final LruBlockCache heap;
   private final LockFreeLookup lookup;
-  private final SparePlaces sparePlaces;
+  private final InsertionSpace space;
 
   private BucketCacheAccesses(BucketCache cache, LruBlockCache heap) {
     this.cache = cache;
     this.heap = heap;
     this.lookup = new LockFreeLookup(cache, "bucket cache", entry -> {
     }, LOG);
-    this.sparePlaces = new SparePlaces(cache);
+    this.space = new InsertionSpace(cache);
   }
 
   /**
@@ -102,13 +102,13 @@ public final class BucketCacheAccesses implements HotBlockCache {
 
   @Override
   public boolean hasSpareSpaceFor(int serializedLength) {
-    return sparePlaces.areThereFor(serializedLength);
+    return space.isSpareFor(serializedLength);
   }
 
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return WriterQueueSpace.await(cache, "the bucket cache", key, timeoutNanos);
+    return space.awaitQueue("the bucket cache", key, timeoutNanos);
   }
 
   @Override

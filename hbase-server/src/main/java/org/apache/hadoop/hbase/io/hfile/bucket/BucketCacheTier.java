@@ -62,7 +62,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private final BucketSizes bucketSizes;
   private final BucketCacheTierMetrics metrics = new BucketCacheTierMetrics();
   private final LockFreeLookup lookup;
-  private final SparePlaces sparePlaces = new SparePlaces(this);
+  private final InsertionSpace space = new InsertionSpace(this);
   private final DeviceAccess device;
   /** The clock of accesses: the number of blocks inserted into the map so far. */
   private final AtomicLong insertions;
@@ -127,7 +127,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     if (!device.hasChecksums()) {
       entry.checksum = EntryChecksum.NONE;
     } else if (entry.checksum == EntryChecksum.NONE) {
-      // Written by a server without checksums: its bytes cannot be verified.
+      // A server without checksums has written it: its bytes cannot be verified.
       LOG.debug("{} has no checksum and is dropped", key);
       evictBlock(key);
     }
@@ -246,7 +246,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     super.persistToFile();
   }
 
-  /** The clock of the device, which tests replace. */
+  /** Returns the time of the device's clock, which tests replace. */
   long nanoTime() {
     return System.nanoTime();
   }
@@ -308,12 +308,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   @Override
-  public boolean accepts(Cacheable block) {
-    return bucketSizeFor(block) > 0;
-  }
-
-  @Override
-  public boolean hasRoomFor(Cacheable block) {
+  public boolean hasSpaceFor(Cacheable block) {
     int size = bucketSizeFor(block);
     // Blocks that wait to be written take buckets as well, each about as large.
     return size > 0 && isCacheEnabled()
@@ -322,15 +317,15 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   public boolean hasSpareSpace() {
-    return SparePlaces.hasSpareSpace(this);
+    return space.isSpare();
   }
 
   @Override
   public boolean hasSpareSpaceFor(int serializedLength) {
-    return sparePlaces.areThereFor(serializedLength);
+    return space.isSpareFor(serializedLength);
   }
 
-  /** Returns the bytes of blocks that are not evicted to make room for others. */
+  /** Returns the bytes of blocks that are not evicted for others. */
   long getPressingSize() {
     return getAllocator().getUsedSize();
   }
@@ -352,7 +347,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return WriterQueueSpace.await(this, name, key, timeoutNanos);
+    return space.awaitQueue(name, key, timeoutNanos);
   }
 
   @Override
@@ -363,7 +358,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   @Override
   public void forEachBlockOf(String hfileName, Consumer<BlockCacheKey> visitor) {
-    // The queue first: a block is in the map before it leaves the queue.
+    // The queue is read first: a block is in the map before it leaves the queue.
     for (BlockCacheKey key : ramCache.delegate.keySet()) {
       if (key.getHfileName().equals(hfileName)) {
         visitor.accept(key);
@@ -387,7 +382,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
         if (waiting == entry) {
           held.add(entry);
         } else if (waiting != null) {
-          // Evicted and cached anew; the new one has its own place in the queue.
+          // The block was evicted and cached anew; the new one has its own entry in the queue.
           waiting.getData().release();
         }
       }
@@ -467,7 +462,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return entry != null && evictCopy(key, entry);
   }
 
-  /** The thread that removes it from the map evicts it, so that this needs no lock. */
+  /** Evicts a copy. The thread that removes it from the map does so, hence without a lock. */
   final boolean evictCopy(BlockCacheKey key, BucketEntry entry) {
     if (entry.metaBlock || entry.isRpcRef() || !backingMap.remove(key, entry)) {
       return false;
@@ -477,7 +472,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   private void onInsert(BlockCacheKey key, BucketEntry entry) {
-    // Into the entry, since the block may be evicted by a key of another type.
+    // The entry has the type, since the block may be evicted by a key of another type.
     entry.metaBlock = isMetaBlock(key.getBlockType());
     metrics.onInsert(key, entry);
   }

@@ -48,7 +48,7 @@ final class BucketCacheTierMetrics {
   /** Adds a block to the stored ones, before an eviction can find it in the map. */
   void onInsert(BlockCacheKey key, BucketEntry entry) {
     BlockType.BlockCategory category = TierBlockCounts.categoryOf(key.getBlockType());
-    // Into the entry, since the block may be evicted by a key of another type.
+    // The entry has the category, since the block may be evicted by a key of another type.
     EntryAccesses.setCategory(entry, category.ordinal() + 1);
     stored.add(key.getHfileName(), category, entry.getLength());
   }

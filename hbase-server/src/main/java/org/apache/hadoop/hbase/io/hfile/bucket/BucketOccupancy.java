@@ -29,10 +29,9 @@ import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What is in the buckets of a {@link L1BucketCache} at one moment, as far as data blocks
- * are concerned, and which buckets could be cleared for blocks of another size. Looks at every
- * block once when it is made. Others go on allocating meanwhile, so that what it says is nearly
- * right. Not thread-safe.
+ * The data blocks in the buckets of a {@link L1BucketCache} at one moment, and the buckets that
+ * could be cleared for blocks of another size. It is made in one pass over all blocks. Allocations
+ * go on meanwhile, so that it is nearly right. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class BucketOccupancy {
@@ -88,17 +87,17 @@ final class BucketOccupancy {
   }
 
   /** Returns the buckets of other sizes that hold only data, those with the fewest blocks first. */
-  List<Integer> emptiest(int place) {
-    return clearable(place, bucket -> true, Comparator.comparingDouble(bucket -> fullness[bucket]));
+  List<Integer> emptiest(int itemSize) {
+    return clearable(itemSize, any -> true, Comparator.comparingDouble(bucket -> fullness[bucket]));
   }
 
   /**
    * Returns those of {@link #emptiest} whose blocks would all find a place in other buckets of
    * their size, so that clearing them loses little; up to a number.
    */
-  List<Integer> spare(int place, int limit) {
+  List<Integer> spare(int itemSize, int limit) {
     List<Integer> spare = new ArrayList<>();
-    for (int i : emptiest(place)) {
+    for (int i : emptiest(itemSize)) {
       int size = buckets[i].sizeIndex();
       long elsewhere = freeOfSize[size] - buckets[i].freeCount();
       if (spare.size() < limit && elsewhere >= data[i]) {
@@ -112,29 +111,29 @@ final class BucketOccupancy {
   /**
    * Returns the buckets that hold nothing but data blocks and could be given to another size. Of
    * each size one is left out, which the allocator would keep.
-   * @param place bytes of a place in the buckets that are not wanted
-   * @param suits which buckets to consider
-   * @param order which to return first
+   * @param itemSize bytes of an item in the buckets that are not wanted
+   * @param suits    which buckets to consider
+   * @param order    which to return first
    */
-  List<Integer> clearable(int place, IntPredicate suits, Comparator<Integer> order) {
+  List<Integer> clearable(int itemSize, IntPredicate suits, Comparator<Integer> order) {
     int[] left = bucketsOfSize.clone();
-    // A place may be taken by a block that was evicted while it was read, or is being written.
+    // An item may be taken by a block that was evicted while it was read, or is being written.
     return IntStream.range(0, buckets.length)
       .filter(i -> data[i] > 0 && !mixed.get(i) && !buckets[i].isUninstantiated()
-        && buckets[i].usedCount() == data[i] && placeIn(i) != place)
+        && buckets[i].usedCount() == data[i] && itemSize(i) != itemSize)
       .filter(suits).boxed().sorted(order).filter(i -> --left[buckets[i].sizeIndex()] > 0)
       .collect(Collectors.toList());
   }
 
   /** Returns the buckets of a size that hold data, those with the fewest data blocks first. */
-  List<Integer> ofSize(int place) {
+  List<Integer> ofSize(int itemSize) {
     return IntStream.range(0, buckets.length)
-      .filter(i -> data[i] > 0 && !buckets[i].isUninstantiated() && placeIn(i) == place).boxed()
+      .filter(i -> data[i] > 0 && !buckets[i].isUninstantiated() && itemSize(i) == itemSize).boxed()
       .sorted(Comparator.comparingDouble(bucket -> fullness[bucket])).collect(Collectors.toList());
   }
 
   /** Returns the bytes of a place in the bucket. */
-  int placeIn(int bucket) {
+  int itemSize(int bucket) {
     return buckets[bucket].getItemAllocationSize();
   }
 
@@ -142,7 +141,7 @@ final class BucketOccupancy {
   boolean evict(List<Integer> chosen) {
     BitSet cleared = new BitSet();
     chosen.forEach(cleared::set);
-    // Gathered first: the sooner all are gone, the fewer new ones get in between.
+    // The entries are gathered first: the sooner all are gone, the fewer new ones get in between.
     List<Map.Entry<BlockCacheKey, BucketEntry>> going = new ArrayList<>();
     if (!chosen.isEmpty()) {
       cache.backingMap.entrySet().stream()

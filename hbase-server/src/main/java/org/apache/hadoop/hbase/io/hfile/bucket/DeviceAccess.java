@@ -270,7 +270,7 @@ final class DeviceAccess {
     unsyncedBytes += bytes;
   }
 
-  /** Bytes that are written after this returned true are counted for the next sync. */
+  /** Returns whether a sync is due. Bytes written after that count for the next one. */
   private synchronized boolean isSyncDue() {
     long now = tier.nanoTime();
     if (unsyncedBytes < SYNC_BYTES && now - lastSync < SYNC_NANOS) {

@@ -24,9 +24,8 @@ import org.apache.hadoop.hbase.io.hfile.composite.HotBlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How often the block of a {@link BucketEntry} was accessed since it was inserted, up to
- * {@value #MAX}, in bits of the entry that have no other use. Concurrent accesses may count as one.
- * Thread-safe.
+ * Counts accesses to the block of a {@link BucketEntry} since it was inserted, up to {@value #MAX},
+ * in bits of the entry that have no other use. Concurrent accesses may count as one. Thread-safe.
  * <p>
  * The bits tell for certain whether a block was accessed at all, which a
  * {@link org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch} cannot, as it ages and
@@ -39,7 +38,7 @@ public final class EntryAccesses {
   /** The count does not rise above it. */
   static final int MAX = HotBlockCache.MAX_ACCESSES;
 
-  /** Above the bits of the category. */
+  /** Position of the lowest bit of the accesses, above those of the category. */
   private static final int SHIFT = 3;
   private static final int CATEGORY_MASK = (1 << SHIFT) - 1;
 

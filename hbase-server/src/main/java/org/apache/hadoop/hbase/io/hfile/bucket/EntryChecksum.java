@@ -176,7 +176,7 @@ final class EntryChecksum {
     return (int) (hash >>> Integer.SIZE);
   }
 
-  /** The finalizer of MurmurHash3. */
+  /** Mixes the bits as MurmurHash3 does in the end. */
   private static long mix(long value) {
     long h = (value ^ (value >>> 33)) * 0xff51afd7ed558ccdL;
     h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L;

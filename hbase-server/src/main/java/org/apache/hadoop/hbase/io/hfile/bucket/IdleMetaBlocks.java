@@ -131,7 +131,7 @@ final class IdleMetaBlocks {
   /** Ends a period: evicts what has been idle for {@value #PERIODS} periods. */
   void periodEnds() throws InterruptedException {
     long idleSince = nextPeriod();
-    if (idleSince == Long.MIN_VALUE || !isRoomWanted()) {
+    if (idleSince == Long.MIN_VALUE || !isSpaceWanted()) {
       return;
     }
     long part = cache.getAllocator().getTotalSize() / PARTS;
@@ -144,7 +144,7 @@ final class IdleMetaBlocks {
         return;
       }
       if (left <= 0) {
-        if (!pause(TimeUnit.MILLISECONDS.toNanos(RETRY_WAIT_MS)) || !isRoomWanted()) {
+        if (!pause(TimeUnit.MILLISECONDS.toNanos(RETRY_WAIT_MS)) || !isSpaceWanted()) {
           return;
         }
         left = part;
@@ -161,11 +161,11 @@ final class IdleMetaBlocks {
     return before;
   }
 
-  /** Whether meta blocks have room that data blocks could use. */
-  private boolean isRoomWanted() {
+  /** Returns whether meta blocks have space that data blocks could use. */
+  private boolean isSpaceWanted() {
     long before = lookups;
     lookups = dataSpace.policy().getPromotedCount() + dataSpace.policy().getRejectedCount();
-    return lookups != before && dataSpace.isBoundByMeta() && dataSpace.isRoomTaken();
+    return lookups != before && dataSpace.isBoundByMeta() && dataSpace.isFull();
   }
 
   /** Returns the idle blocks by bucket, those buckets first with the largest share of them. */

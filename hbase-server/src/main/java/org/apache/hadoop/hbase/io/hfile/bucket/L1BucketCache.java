@@ -70,7 +70,7 @@ public class L1BucketCache extends BucketCacheTier
   private static final Logger LOG = LoggerFactory.getLogger(L1BucketCache.class);
 
   /**
-   * How long {@link #hasRoomFor} returns false after an eviction because of one exhausted bucket
+   * How long {@link #hasSpaceFor} returns false after an eviction because of one exhausted bucket
    * size while there was other space. It does not matter which size it was, but copies must not
    * cause one eviction after another.
    */
@@ -81,11 +81,11 @@ public class L1BucketCache extends BucketCacheTier
 
   private final int blockSize;
   /** Bytes taken by meta blocks in the map, the rest of their buckets' items included. */
-  private final LongAdder metaPlaces = new LongAdder();
+  private final LongAdder metaItemBytes = new LongAdder();
   private final VictimTransfer transfer = new VictimTransfer(LOG);
   private final PromotedBlockInserter inserter;
   /** Writer threads that found no space for a meta block, nor a copy to evict. */
-  private final Set<Thread> withoutPlace = ConcurrentHashMap.newKeySet();
+  private final Set<Thread> withoutSpace = ConcurrentHashMap.newKeySet();
 
   private volatile L1DataSpace dataSpace;
   /** Null as long as there are no copies. */
@@ -107,13 +107,13 @@ public class L1BucketCache extends BucketCacheTier
     Configuration conf = tier.getConfiguration();
     this.blockSize =
       conf.getInt(BlockCacheFactory.BLOCKCACHE_BLOCKSIZE_KEY, HConstants.DEFAULT_BLOCKSIZE);
-    this.inserter = new PromotedBlockInserter(this, this::onNoPlace);
+    this.inserter = new PromotedBlockInserter(this, this::onSizeExhausted);
   }
 
   @Override
   public synchronized FrequencyPromotionPolicy setPromotedShare(double share) {
     if (share > 0 && dataSpace == null) {
-      dataSpace = new L1DataSpace(this, blockSize, this::getMetaPlaces);
+      dataSpace = new L1DataSpace(this, blockSize, this::getMetaItemBytes);
       idleMeta = new IdleMetaBlocks(this, dataSpace);
       idleMeta.setIdleMs(metaIdleMs);
     }
@@ -131,20 +131,20 @@ public class L1BucketCache extends BucketCacheTier
     }
   }
 
-  /** Null as long as there are no copies. */
+  /** Returns null as long as there are no copies. */
   IdleMetaBlocks idleMeta() {
     return idleMeta;
   }
 
-  /** Null as long as there are no copies. */
+  /** Returns null as long as there are no copies. */
   @Override
   public LendingTier lendingTier() {
     L1DataSpace space = dataSpace;
-    return space == null || !space.loans().isPossible() ? null : space.loans();
+    return space == null || !space.lentMemory().isPossible() ? null : space.lentMemory();
   }
 
   @Override
-  public int placeFor(Cacheable block) {
+  public int sizeOf(Cacheable block) {
     return bucketSizeFor(block);
   }
 
@@ -203,21 +203,21 @@ public class L1BucketCache extends BucketCacheTier
     return dataSpace;
   }
 
-  private void onNoPlace(int place) {
+  private void onSizeExhausted(int itemSize) {
     L1DataSpace space = dataSpace;
     if (space != null) {
-      space.onNoPlace(place);
+      space.onSizeExhausted(itemSize);
     }
   }
 
-  long getMetaPlaces() {
-    return metaPlaces.sum();
+  long getMetaItemBytes() {
+    return metaItemBytes.sum();
   }
 
   @Override
   protected void putIntoBackingMap(BlockCacheKey key, BucketEntry bucketEntry) {
     if (isMetaBlock(key.getBlockType())) {
-      metaPlaces.add(bucketSizeFor(bucketEntry.getLength()));
+      metaItemBytes.add(bucketSizeFor(bucketEntry.getLength()));
     }
     super.putIntoBackingMap(key, bucketEntry);
   }
@@ -227,7 +227,7 @@ public class L1BucketCache extends BucketCacheTier
     boolean evictedByEvictionProcess) {
     super.blockEvicted(key, bucketEntry, fileIncomplete, evictedByEvictionProcess);
     if (bucketEntry.metaBlock) {
-      metaPlaces.add(-bucketSizeFor(bucketEntry.getLength()));
+      metaItemBytes.add(-bucketSizeFor(bucketEntry.getLength()));
     } else {
       forget(key);
     }
@@ -236,11 +236,11 @@ public class L1BucketCache extends BucketCacheTier
   @Override
   void write(List<RAMQueueEntry> entries, ByteBuffer metaBuff) throws InterruptedException {
     L1DataSpace space = dataSpace;
-    Predicate<Cacheable> makePlace = this::makePlaceForMeta;
+    Predicate<Cacheable> evictData = this::evictForMeta;
     List<RAMQueueEntry> queued = new ArrayList<>(entries.size());
     long bytes = 0;
     for (RAMQueueEntry entry : entries) {
-      queued.add(new L1QueueEntry(makePlace, entry));
+      queued.add(new L1QueueEntry(evictData, entry));
       bytes += bucketSizeFor(entry.getData());
     }
     if (space != null) {
@@ -254,11 +254,11 @@ public class L1BucketCache extends BucketCacheTier
    * {@link #freeSpace} that the calling writer thread requests next evicts meta blocks.
    * @return whether anything was evicted
    */
-  private boolean makePlaceForMeta(Cacheable block) {
+  private boolean evictForMeta(Cacheable block) {
     L1DataSpace space = dataSpace;
-    boolean made = space != null && space.makePlaceForMeta(bucketSizeFor(block));
+    boolean made = space != null && space.evictForMeta(bucketSizeFor(block));
     if (!made) {
-      withoutPlace.add(Thread.currentThread());
+      withoutSpace.add(Thread.currentThread());
     }
     return made;
   }
@@ -283,8 +283,8 @@ public class L1BucketCache extends BucketCacheTier
   }
 
   @Override
-  public boolean hasRoomFor(Cacheable block) {
-    return super.hasRoomFor(block) && System.nanoTime() - lastFragmented >= FRAGMENTED_PAUSE_NANOS;
+  public boolean hasSpaceFor(Cacheable block) {
+    return super.hasSpaceFor(block) && System.nanoTime() - lastFragmented >= FRAGMENTED_PAUSE_NANOS;
   }
 
   @Override
@@ -301,13 +301,13 @@ public class L1BucketCache extends BucketCacheTier
 
   @Override
   void freeSpace(String why) {
-    boolean placeWanted = withoutPlace.remove(Thread.currentThread());
+    boolean spaceWanted = withoutSpace.remove(Thread.currentThread());
     long acceptable = acceptableSize();
     long over = getAllocator().getUsedSize() - acceptable;
     L1DataSpace space = dataSpace;
     if (space != null && over > 0) {
-      long freed = space.policy().makeRoom(over);
-      if (!placeWanted && (freed >= over || getMetaPlaces() <= acceptable)) {
+      long freed = space.policy().evict(over);
+      if (!spaceWanted && (freed >= over || getMetaItemBytes() <= acceptable)) {
         return;
       }
     }
@@ -355,7 +355,7 @@ public class L1BucketCache extends BucketCacheTier
     long used = super.getPressingSize();
     return space == null
       ? used
-      : Math.max(0, used - space.policy().getUsedBytes() - space.loans().getLent());
+      : Math.max(0, used - space.policy().getUsedBytes() - space.lentMemory().getLent());
   }
 
   @Override
@@ -379,7 +379,8 @@ public class L1BucketCache extends BucketCacheTier
       return super.evictBucketEntryIfNoRpcReferenced(key, entry);
     }
     try {
-      // Inserted there before it is removed here, so that no lookup misses it in between.
+      // The block is inserted there before it is removed here, so that no lookup misses it in
+      // between.
       boolean moved = transfer.insert(victims, key, copy);
       boolean evicted = super.evictBucketEntryIfNoRpcReferenced(key, entry);
       if (moved && !guard.undisturbed(hfileName, stamp)) {
@@ -437,7 +438,7 @@ public class L1BucketCache extends BucketCacheTier
     IdleMetaBlocks blocks = idleMeta;
     L1DataSpace space = dataSpace;
     if (space != null) {
-      space.loans().close();
+      space.lentMemory().close();
     }
     try {
       if (blocks != null) {

@@ -35,25 +35,25 @@ import org.apache.yetus.audience.InterfaceAudience;
  * The data blocks in a {@link L1BucketCache}: how much of it they may take, how they make
  * way for meta blocks, and how blocks of one size get the buckets of another.
  * <p>
- * A bucket holds blocks of one size only, so that there may be space without a place for a block.
- * A meta block gets its place by clearing buckets that hold nothing but data, those with the fewest
+ * A bucket holds blocks of one size only, so that there may be space without an item for a block.
+ * A meta block gets its item by clearing buckets that hold nothing but data, those with the fewest
  * blocks first, or the data blocks between meta blocks of its size.
  * <p>
- * A data block without a place is turned away, and for some seconds blocks of its size come in only
- * by displacing one of their own, the room for data being taken to be what data has. Meanwhile a
+ * A data block without an item is turned away, and for some seconds blocks of its size come in only
+ * by displacing one of their own, the space for data being taken to be what data has. Meanwhile a
  * thread of its own finds a bucket for them. Without more ado it clears one whose blocks have free
- * places in other buckets of their size. Else it counts what each bucket serves, and how often each
- * block was missed that wants such a place; it clears the bucket that serves least if as
+ * items in other buckets of their size. Else it counts what each bucket serves, and how often each
+ * block was missed that wants such an item; it clears the bucket that serves least if as
  * many of those as fit would have served more, by a margin that is worth the copies. So buckets go
  * where they are of use, also from blocks that are not accessed any more, and a scan gets none.
- * When the seconds are over, places may have come back, and it begins anew. Thread-safe.
+ * When the seconds are over, items may be free again, and it begins anew. Thread-safe.
  */
 @InterfaceAudience.Private
 final class L1DataSpace {
 
   /** How long to count before a bucket can change its size for what was counted. */
   private static final long SHORT_RETRY_WAIT_MS = TimeUnit.SECONDS.toMillis(1);
-  /** How long if that was not enough; after that a place is looked for in the ordinary way. */
+  /** How long if that was not enough; after that an item is looked for in the ordinary way. */
   private static final long RETRY_WAIT_MS = TimeUnit.SECONDS.toMillis(10);
   /** How long a bucket is left to those it was cleared for, at least: they come one by one. */
   private static final long TENURE_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -65,7 +65,7 @@ final class L1DataSpace {
   private static final double ADVANTAGE = 1.25;
   /** What copying a block costs, in requests served; twice that of a promotion, as all are cold. */
   private static final double COPY_COST = 1;
-  /** One part in so many of its room, or a bucket, may be free while data wants for more. */
+  /** One part in so many of what data may take, or a bucket, may be free while it wants more. */
   private static final int NEARLY_NONE = 10;
   /** Bytes of sketch for a block: blocks are often smaller than the configuration says. */
   private static final int SKETCH_ENTRIES_PER_BLOCK = 4;
@@ -75,7 +75,7 @@ final class L1DataSpace {
   private static final int INTS_PER_LINE = 16;
 
   private final BucketCacheTier cache;
-  private final LongSupplier metaPlaces;
+  private final LongSupplier metaItemBytes;
   private final long total;
   private final int buckets;
   private final int maxReassigned;
@@ -84,7 +84,7 @@ final class L1DataSpace {
   private final FrequencyPromotionPolicy policy;
   private volatile double share;
   private volatile long found = Long.MAX_VALUE;
-  private final L1Loans loans;
+  private final L1LentMemory lentMemory;
   private final AtomicBoolean looking = new AtomicBoolean();
   /** Requests that each bucket served, while they are counted; else null. */
   private volatile AtomicIntegerArray hits;
@@ -94,13 +94,13 @@ final class L1DataSpace {
   private final LongAdder reassigned = new LongAdder();
 
   /**
-   * @param cache      the tier that they are in
-   * @param blockSize  bytes of a data block, as far as is known beforehand
-   * @param metaPlaces supplies the bytes that meta blocks take
+   * @param cache         the tier that they are in
+   * @param blockSize     bytes of a data block, as far as is known beforehand
+   * @param metaItemBytes supplies the bytes that meta blocks take
    */
-  L1DataSpace(BucketCacheTier cache, int blockSize, LongSupplier metaPlaces) {
+  L1DataSpace(BucketCacheTier cache, int blockSize, LongSupplier metaItemBytes) {
     this.cache = cache;
-    this.metaPlaces = metaPlaces;
+    this.metaItemBytes = metaItemBytes;
     this.total = cache.getAllocator().getTotalSize();
     this.buckets = cache.getAllocator().getBuckets().length;
     this.maxReassigned = Math.max(1, buckets / BUCKETS_PER_REASSIGNMENT);
@@ -108,7 +108,7 @@ final class L1DataSpace {
     long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
     this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
       Math.min(MAX_SKETCH_ENTRIES, entries), cache::evictCopy, System.nanoTime());
-    this.loans = new L1Loans(cache, this);
+    this.lentMemory = new L1LentMemory(cache, this);
   }
 
   FrequencyPromotionPolicy policy() {
@@ -125,70 +125,70 @@ final class L1DataSpace {
    * @param arriving bytes that meta blocks are about to take
    */
   void adapt(long arriving) {
-    long missing = arriving - room();
+    long missing = arriving - maxBytes();
     if (missing > 0) {
-      loans.reclaim(missing);
+      lentMemory.reclaim(missing);
     }
     adaptCapacity(arriving);
   }
 
   /** Buckets are free that were lent. */
   void onTakenBack() {
-    for (int place : policy.shortages()) {
-      policy.bucketSizeAvailable(place);
+    for (int itemSize : policy.shortages()) {
+      policy.bucketSizeAvailable(itemSize);
     }
     found = Long.MAX_VALUE;
     adaptCapacity(0);
   }
 
-  /** Does not reclaim what is lent. */
+  /** Adapts the capacity; does not reclaim what is lent. */
   private void adaptCapacity(long arriving) {
-    long room = Math.min(room() - arriving, found);
-    policy.onMetaPressure(total - Math.max(0, room));
+    long max = Math.min(maxBytes() - arriving, found);
+    policy.onMetaPressure(total - Math.max(0, max));
   }
 
   /** Returns what data blocks may take: what is lent counts as theirs. */
-  long room() {
-    return Math.min((long) (share * total), cache.acceptableSize() - metaPlaces.getAsLong())
-      - loans.getLent();
+  long maxBytes() {
+    return Math.min((long) (share * total), cache.acceptableSize() - metaItemBytes.getAsLong())
+      - lentMemory.getLent();
   }
 
-  L1Loans loans() {
-    return loans;
+  L1LentMemory lentMemory() {
+    return lentMemory;
   }
 
-  /** Whether there would be more room for data if there were fewer meta blocks. */
+  /** Returns whether data could take more if there were fewer meta blocks. */
   boolean isBoundByMeta() {
-    return share * total > cache.acceptableSize() - metaPlaces.getAsLong();
+    return share * total > cache.acceptableSize() - metaItemBytes.getAsLong();
   }
 
-  /** Whether data has nearly all the room that there is for it. */
-  boolean isRoomTaken() {
+  /** Returns whether data takes nearly all that it may. */
+  boolean isFull() {
     long capacity = policy.getCapacity();
     long bucket = total / buckets;
     return capacity - policy.getUsedBytes() < Math.max(bucket, capacity / NEARLY_NONE);
   }
 
   /**
-   * Makes a place for a meta block.
-   * @param place the bytes that it takes
+   * Evicts data blocks for a meta block.
+   * @param itemSize the bytes that it takes
    * @return whether anything was evicted, so that trying again makes sense
    */
-  synchronized boolean makePlaceForMeta(int place) {
+  synchronized boolean evictForMeta(int itemSize) {
     if (policy.getBlockCount() == 0) {
-      return loans.reclaim(1);
+      return lentMemory.reclaim(1);
     }
     BucketOccupancy census = new BucketOccupancy(cache);
-    List<Integer> chosen = census.emptiest(place);
+    List<Integer> chosen = census.emptiest(itemSize);
     if (chosen.isEmpty()) {
-      chosen = census.ofSize(place);
+      chosen = census.ofSize(itemSize);
     }
     int most = Math.max(1, buckets / BUCKETS_PER_CLEARING);
-    return census.evict(chosen.subList(0, Math.min(chosen.size(), most))) || loans.reclaim(1);
+    return census.evict(chosen.subList(0, Math.min(chosen.size(), most))) || lentMemory.reclaim(1);
   }
 
   /** Evicts the data blocks of up to so many buckets, so that these can be lent. */
-  synchronized void clearForLoans(int count) {
+  synchronized void clearForLending(int count) {
     BucketOccupancy census = new BucketOccupancy(cache);
     List<Integer> chosen = census.emptiest(cache.bucketSizes().max());
     census.evict(chosen.subList(0, Math.min(chosen.size(), count)));
@@ -205,22 +205,22 @@ final class L1DataSpace {
   }
 
   /**
-   * There was no place for a data block, for all the room there should be. Does not wait.
-   * @param place the bytes that it takes
+   * There was no item for a data block, for all the space there should be. Does not wait.
+   * @param itemSize the bytes that it takes
    */
-  void onNoPlace(int place) {
+  void onSizeExhausted(int itemSize) {
     unplaced.increment();
-    policy.bucketSizeExhausted(place, itemsOf(place) * maxReassigned);
+    policy.bucketSizeExhausted(itemSize, itemsOf(itemSize) * maxReassigned);
     startLooking();
   }
 
-  private int itemsOf(int place) {
-    return (int) (total / buckets / place);
+  private int itemsOf(int itemSize) {
+    return (int) (total / buckets / itemSize);
   }
 
   private void startLooking() {
     if (looking.compareAndSet(false, true)) {
-      Thread thread = new Thread(this::look, cache.getName() + "-BucketCachePlaces");
+      Thread thread = new Thread(this::look, cache.getName() + "-BucketCacheReassign");
       thread.setDaemon(true);
       thread.start();
     }
@@ -246,8 +246,8 @@ final class L1DataSpace {
     } finally {
       hits = null;
       found = Long.MAX_VALUE;
-      for (int place : policy.shortages()) {
-        policy.bucketSizeAvailable(place);
+      for (int itemSize : policy.shortages()) {
+        policy.bucketSizeAvailable(itemSize);
       }
       adapt(0);
       looking.set(false);
@@ -260,23 +260,23 @@ final class L1DataSpace {
 
   /** Finds buckets of other sizes for blocks that take so many bytes. */
   private interface Finder {
-    List<Integer> find(BucketOccupancy census, int place);
+    List<Integer> find(BucketOccupancy census, int itemSize);
   }
 
-  private List<Integer> spare(BucketOccupancy census, int place) {
-    return census.spare(place, maxReassigned);
+  private List<Integer> spare(BucketOccupancy census, int itemSize) {
+    return census.spare(itemSize, maxReassigned);
   }
 
-  private List<Integer> leastWorth(BucketOccupancy census, int place) {
+  private List<Integer> leastWorth(BucketOccupancy census, int itemSize) {
     AtomicIntegerArray counting = hits;
     // They go on growing, and one order is wanted.
     int[] served = IntStream.range(0, buckets).map(i -> counting.get(i * stride)).toArray();
     long now = System.nanoTime();
     cleared.values().removeIf(since -> now - since >= TENURE_NANOS);
-    List<Integer> candidates = census.clearable(place, bucket -> !cleared.containsKey(bucket),
+    List<Integer> candidates = census.clearable(itemSize, bucket -> !cleared.containsKey(bucket),
       Comparator.comparingInt(bucket -> served[bucket]));
-    long[] missed = policy.missedHits(place);
-    int items = itemsOf(place);
+    long[] missed = policy.missedHits(itemSize);
+    int items = itemsOf(itemSize);
     int worthLess = 0;
     while (worthLess < Math.min(candidates.size(), maxReassigned)) {
       int from = Math.min(missed.length, worthLess * items);
@@ -293,17 +293,17 @@ final class L1DataSpace {
 
   /**
    * Clears buckets for the first size with a shortage that there are any for. Returns whether any
-   * blocks went; if not, the room for data is what data has.
+   * blocks went; if not, the space for data is what data has.
    */
   private synchronized boolean reassign(Finder finder) {
     BucketOccupancy census = new BucketOccupancy(cache);
-    for (int place : policy.shortages()) {
-      List<Integer> chosen = finder.find(census, place);
+    for (int itemSize : policy.shortages()) {
+      List<Integer> chosen = finder.find(census, itemSize);
       // The blocks that lose them, or others of their size, are not to take them back at once.
-      chosen.stream().mapToInt(census::placeIn).distinct()
+      chosen.stream().mapToInt(census::itemSize).distinct()
         .forEach(loser -> policy.bucketSizeExhausted(loser, itemsOf(loser) * maxReassigned));
       if (census.evict(chosen)) {
-        policy.bucketSizeAvailable(place);
+        policy.bucketSizeAvailable(itemSize);
         reassigned.add(chosen.size());
         long now = System.nanoTime();
         chosen.forEach(bucket -> cleared.put(bucket, now));
@@ -317,7 +317,7 @@ final class L1DataSpace {
     return false;
   }
 
-  /** Returns how often a data block that was to be promoted found no place of its size. */
+  /** Returns how often a data block that was to be promoted found no item of its size. */
   long getUnplacedCount() {
     return unplaced.sum();
   }

@@ -33,18 +33,18 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class L1QueueEntry extends BucketCache.RAMQueueEntry {
-  private final Predicate<Cacheable> makePlace;
+  private final Predicate<Cacheable> evictData;
   private final BucketCache.RAMQueueEntry entry;
   /** Whether an {@link L1Entry} owns the space of the block. */
   private boolean owned;
 
   /**
-   * @param makePlace evicts data blocks for a block that found no space, and returns whether any
+   * @param evictData evicts data blocks for a block that found no space, and returns whether any
    *                  were evicted
    */
-  L1QueueEntry(Predicate<Cacheable> makePlace, BucketCache.RAMQueueEntry entry) {
+  L1QueueEntry(Predicate<Cacheable> evictData, BucketCache.RAMQueueEntry entry) {
     super(entry.getKey(), entry.getData(), 0, false, false);
-    this.makePlace = makePlace;
+    this.evictData = evictData;
     this.entry = entry;
   }
 
@@ -58,7 +58,7 @@ final class L1QueueEntry extends BucketCache.RAMQueueEntry {
           unowned -> () -> free(unowned, allocator, realSize), metaBuff);
         return written == null ? null : owner(written, createRecycler);
       } catch (CacheFullException e) {
-        if (!makePlace.test(entry.getData())) {
+        if (!evictData.test(entry.getData())) {
           throw e;
         }
       }

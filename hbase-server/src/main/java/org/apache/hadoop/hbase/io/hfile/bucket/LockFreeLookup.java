@@ -43,7 +43,7 @@ import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
  */
 @InterfaceAudience.Private
 final class LockFreeLookup {
-  /** What a lookup leaves behind. */
+  /** The trace that a lookup leaves behind. */
   private enum Trace {
     NONE, USED, TIMED
   }

@@ -35,14 +35,14 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class PromotedBlockInserter {
 
   private final BucketCacheTier cache;
-  private final IntConsumer noPlace;
+  private final IntConsumer sizeExhausted;
   /** Bytes of the engine that copies take, as the superclass counts those of its insertions. */
   private final LongAdder usedBytes = new LongAdder();
 
-  /** @param noPlace receives the bytes of each place that was not found */
-  PromotedBlockInserter(BucketCacheTier cache, IntConsumer noPlace) {
+  /** @param sizeExhausted receives the bytes of each item that was not found */
+  PromotedBlockInserter(BucketCacheTier cache, IntConsumer sizeExhausted) {
     this.cache = cache;
-    this.noPlace = noPlace;
+    this.sizeExhausted = sizeExhausted;
   }
 
   /** Returns the bytes of the engine that promoted blocks take. */
@@ -64,7 +64,7 @@ final class PromotedBlockInserter {
     try {
       entry = write(block, length, cache.getAllocator().allocateBlock(length));
     } catch (CacheFullException e) {
-      noPlace.accept(cache.bucketSizeFor(length));
+      sizeExhausted.accept(cache.bucketSizeFor(length));
       return false;
     }
     boolean inserted = false;
@@ -91,7 +91,7 @@ final class PromotedBlockInserter {
         block.getMetaData(ByteBuffer.allocate(HFileBlock.BLOCK_METADATA_SPACE));
       engine.write(metadata, offset + length - HFileBlock.BLOCK_METADATA_SPACE);
       int checksum = cache.device().checksumOf(block, metadata);
-      // The first victim if the superclass evicts the least recently used blocks.
+      // With this time the entry is the first victim if the superclass evicts by recency.
       entry = new L1Entry(offset, length, block.getOnDiskSizeWithHeader(), Long.MIN_VALUE,
         false, this::recycler, block.getByteBuffAllocator());
       entry.setDeserializerReference(block.getDeserializer());

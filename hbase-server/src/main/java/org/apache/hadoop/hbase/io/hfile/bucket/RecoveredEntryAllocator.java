@@ -24,13 +24,12 @@ import org.apache.hadoop.hbase.nio.SingleByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What the entries that a bucket cache recovers from its persisted map allocate their buffers from.
- * An entry that was cached in this process remembers the allocator of the block it was made of, and
- * a read of it is a read into that pool. When a map is recovered, there is no block and no pool
- * yet: the cache is older than the server's first store. So these entries are given this stand-in,
- * which passes on to the pool of the first store that reads through the cache. Until then, and
- * where no pool is in use, it is {@link ByteBuffAllocator#HEAP}, where each read allocates a whole
- * block.
+ * Allocates buffers for the entries that a bucket cache recovers from its persisted map. An entry
+ * that was cached in this process remembers the allocator of the block it was made of, and a read
+ * of it is a read into that pool. When a map is recovered, there is no block and no pool yet: the
+ * cache is older than the server's first store. So these entries are given this stub, which
+ * passes on to the pool of the first store that reads through the cache. Until then, and where no
+ * pool is in use, it is {@link ByteBuffAllocator#HEAP}, where each read allocates a whole block.
  * <p>
  * Thread-safe. A buffer is returned to the pool that it was allocated from, even if the pool has
  * changed.

@@ -21,7 +21,7 @@ import java.util.concurrent.BlockingQueue;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** How far the writers of a block cache are behind. */
+/** The backlog of a block cache's writers. */
 @InterfaceAudience.Private
 public final class WriterQueues {
 

@@ -26,8 +26,8 @@ import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What {@link CompositeBucketCache} asks of a tier beyond {@link BlockCache}. Any engine that
- * answers these questions can be a tier; nothing here says how or where blocks are stored.
+ * A tier of {@link CompositeBucketCache}. Any engine can be one; nothing here says how or where
+ * blocks are stored.
  * <p>
  * All methods are thread-safe, none of them counts a hit or a miss, and none of them hands out a
  * reference to a block.
@@ -36,21 +36,18 @@ import org.apache.yetus.audience.InterfaceAudience;
 public interface CacheTier extends BlockCache, HotBlockCache {
 
   /**
-   * Whether the tier holds a copy under exactly this key, one that still waits to be written
-   * included. The answer may be out of date when it arrives.
+   * Returns whether the tier holds a copy under exactly this key, one that still waits to be
+   * written included. The answer may be out of date when it arrives.
    */
   boolean containsBlock(BlockCacheKey key);
 
-  /** Whether the tier could hold this block at all, however empty it is. */
-  boolean accepts(Cacheable block);
-
-  /** Whether the tier would, by all it knows now, hold this block without evicting another. */
-  boolean hasRoomFor(Cacheable block);
+  /** Returns whether, by all the tier knows now, it can hold the block without an eviction. */
+  boolean hasSpaceFor(Cacheable block);
 
   /**
-   * Whether the tier has so much space that was never used, or that evicted files have left, that
-   * insertions evict nothing for a while. Never true of a full tier, also not at the moment after
-   * it has made room. Takes a short lock at most.
+   * Returns whether insertions evict nothing for a while, as there is space that was never used, or
+   * that evicted files have left. False of a full tier, also just after an eviction. Takes a short
+   * lock at most.
    */
   boolean hasSpareSpace();
 
@@ -84,7 +81,7 @@ public interface CacheTier extends BlockCache, HotBlockCache {
    */
   void forEachMetric(MetricKind.Visitor visitor);
 
-  /** Whether a read costs no more than memory does. */
+  /** Returns whether a read costs no more than memory does. */
   boolean isInMemory();
 
   /**

@@ -23,8 +23,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Decides whether one kind of access to a device is attempted. After a number of consecutive
- * failures, each at a different place, the breaker opens: no access is attempted until a probe
- * succeeds. Failures at one place count as one, so that a damaged place does not disable the whole
+ * failures, each at a different position, the breaker opens: no access is attempted until a probe
+ * succeeds. Failures at one position count as one, so that damage at one does not disable the whole
  * device. Pauses between probes double up to a limit, and a recovery that does not last does not
  * shorten them. A device is probed either by a thread of its own, which waits for
  * {@link #untilProbe}, or by one of its users, which {@link #claim} decides.
@@ -45,8 +45,8 @@ public final class CircuitBreaker {
   private static final int LASTING_PAUSES = 10;
 
   private final LongSupplier clock;
-  /** The places of the failures since the last success. */
-  private final long[] places;
+  /** The positions of the failures since the last success. */
+  private final long[] positions;
   private volatile int failures;
   private volatile boolean closed = true;
   private volatile int term;
@@ -55,11 +55,11 @@ public final class CircuitBreaker {
   private long closedAt;
 
   /**
-   * @param failuresInARow number of failures at different places that open the breaker, at least 1
+   * @param failuresInARow failures at different positions that open the breaker, at least 1
    * @param nanoClock      equivalent to {@link System#nanoTime()}
    */
   public CircuitBreaker(int failuresInARow, LongSupplier nanoClock) {
-    this.places = new long[failuresInARow];
+    this.positions = new long[failuresInARow];
     this.clock = nanoClock;
   }
 
@@ -85,21 +85,21 @@ public final class CircuitBreaker {
   /**
    * Records a failed access.
    * @param termAtStart {@link #term} when the access began
-   * @param place       where it failed; a place counts once until the next success
+   * @param position    where it failed; a position counts once until the next success
    * @return whether this failure opens the breaker
    */
-  public synchronized boolean failed(int termAtStart, long place) {
+  public synchronized boolean failed(int termAtStart, long position) {
     if (!closed || termAtStart != term) {
       return false;
     }
     for (int i = 0; i < failures; i++) {
-      if (places[i] == place) {
+      if (positions[i] == position) {
         return false;
       }
     }
-    places[failures] = place;
+    positions[failures] = position;
     failures++;
-    return failures == places.length && open();
+    return failures == positions.length && open();
   }
 
   /**

@@ -105,7 +105,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     this.secondReads = metrics.getTiers().get(1).getReadLatencies();
   }
 
-  /** Whether blocks are cached in a composite cache, neither tier of which is on the heap. */
+  /** Returns whether blocks are in a composite cache, neither tier of which is on the heap. */
   public static boolean isUsed(CacheConfig cacheConf) {
     return cacheConf.getBlockCache().orElse(null) instanceof CompositeBucketCache;
   }
@@ -117,7 +117,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     if (closed.compareAndSet(false, true)) {
       metrics.close();
     }
-    // L1 before L2, which takes what L1 still hands on.
+    // L1 is shut down before L2, which takes what L1 still hands on.
     super.shutdown();
   }
 
@@ -132,7 +132,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     if (!meta && isReadMiss(inMemory, waitWhenCache) && isRejected(key)) {
       return;
     }
-    CacheTier tier = meta && first.accepts(block) ? first : second;
+    CacheTier tier = meta && first.sizeOf(block) > 0 ? first : second;
     tier.cacheBlock(key, block, inMemory, waitWhenCache);
   }
 
@@ -145,7 +145,7 @@ public class CompositeBucketCache extends CombinedBlockCache
     return !inMemory && !waitWhenCache;
   }
 
-  /** A block that either tier has is not decided about again. */
+  /** Returns whether a policy rejects the block; one that either tier has is not decided about. */
   private boolean isRejected(BlockCacheKey key) {
     return admission.isFilter() && !second.containsBlock(key) && !first.containsBlock(key)
       && !admission.admits(key);
@@ -189,7 +189,7 @@ public class CompositeBucketCache extends CombinedBlockCache
       if (
         policy != null && isRequested(key, caching, counts) && !isMetaBlock(block.getBlockType())
       ) {
-        policy.onHit(key, first.placeFor(block));
+        policy.onHit(key, first.sizeOf(block));
       }
     }
     return block;
@@ -199,12 +199,12 @@ public class CompositeBucketCache extends CombinedBlockCache
   @Override
   public Runnable hit(BlockCacheKey key, Cacheable block, boolean caching) {
     PromotionPolicy policy = promotion;
-    int place = policy != null && isRequested(key, caching, true)
-      && !isMetaBlock(block.getBlockType()) ? first.placeFor(block) : 0;
+    int size = policy != null && isRequested(key, caching, true)
+      && !isMetaBlock(block.getBlockType()) ? first.sizeOf(block) : 0;
     return () -> {
       first.getStats().hit(caching, key.isPrimary(), key.getBlockType());
-      if (place > 0) {
-        policy.onHit(key, place);
+      if (size > 0) {
+        policy.onHit(key, size);
       }
     };
   }
@@ -225,16 +225,16 @@ public class CompositeBucketCache extends CombinedBlockCache
   }
 
   /**
-   * Whether a lookup says that the block is wanted. Prefetch looks without counting; compactions,
-   * and scans that are not to cache, say so. A reference's block belongs to another file, and
-   * references are short-lived; only their names have a dot.
+   * Returns whether a lookup says that the block is wanted. Prefetch looks without counting;
+   * compactions, and scans that are not to cache, say so. A reference's block belongs to another
+   * file, and references are short-lived; only their names have a dot.
    */
   private static boolean isRequested(BlockCacheKey key, boolean caching, boolean counts) {
     return caching && counts && key.getHfileName().indexOf('.') < 0;
   }
 
   private void promote(PromotionPolicy policy, BlockCacheKey key, Cacheable block) {
-    int size = first.placeFor(block);
+    int size = first.sizeOf(block);
     if (size > 0 && policy.onSlowHit(key, size)) {
       promoteAdmitted(policy, key, block);
     }
@@ -320,14 +320,11 @@ public class CompositeBucketCache extends CombinedBlockCache
   public boolean copyToL1(BlockCacheKey key, Cacheable block, int accesses) {
     PromotionPolicy policy = promotion;
     return policy != null && second.containsBlock(key)
-      && policy.admitsReplacement(key, first.placeFor(block))
+      && policy.admitsReplacement(key, first.sizeOf(block))
       && promoteAdmitted(policy, key, block);
   }
 
-  /**
-   * Whether a copy that was just put into L1 may stay. An eviction that was over before
-   * the stamp was taken has left nothing in L2.
-   */
+  /** Returns whether a copy that was just put into L1 may stay. */
   private boolean isStillWanted(BlockCacheKey key, long stamp) {
     return guard.undisturbed(key.getHfileName(), stamp) && second.containsBlock(key);
   }
@@ -368,7 +365,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   private void restoreToL1(BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     if (
-      !first.hasRoomFor(block) || first.containsBlock(key) || ReferredFile.of(hfileName) != null
+      !first.hasSpaceFor(block) || first.containsBlock(key) || ReferredFile.of(hfileName) != null
     ) {
       // Blocks found through a reference belong to another file, and references are short-lived.
       return;
@@ -438,7 +435,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   @Override
   public Optional<Boolean> blockFitsIntoTheCache(HFileBlock block) {
     if (
-      isMetaBlock(block.getBlockType()) && first.accepts(block)
+      isMetaBlock(block.getBlockType()) && first.sizeOf(block) > 0
         && first.blockFitsIntoTheCache(block).orElse(true)
     ) {
       return Optional.of(true);
@@ -480,7 +477,7 @@ public class CompositeBucketCache extends CombinedBlockCache
   /** Each tier sees its own keys over the common ones. */
   @Override
   public void onConfigurationChange(Configuration conf) {
-    // Refused before anything is changed in either tier.
+    // Invalid values are rejected before anything is changed in either tier.
     double share = CompositeBucketCacheSettings.promotedShare(conf);
     long metaIdleMs = CompositeBucketCacheSettings.metaIdleMs(conf);
     boolean secondMissOnly = CompositeBucketCacheSettings.isSecondMissOnly(conf);

@@ -45,7 +45,7 @@ public final class CompositeBucketCacheFactory {
   public static CompositeBucketCache create(Configuration conf, OnlineFiles online) {
     CompositeBucketCacheSettings settings = CompositeBucketCacheSettings.of(conf);
     FileEvictionGuard guard = new FileEvictionGuard();
-    // L2 first: it is the one that can fail, and cheap to take down again.
+    // L2 is opened first: it is the one that can fail, and cheap to shut down again.
     CacheTier second = open(settings.second(),
       tier -> tier.getDeviceTier() == null
         ? new BucketCacheTier("L2", tier, online)

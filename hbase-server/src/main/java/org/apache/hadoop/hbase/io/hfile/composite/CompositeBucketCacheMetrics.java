@@ -131,7 +131,7 @@ public final class CompositeBucketCacheMetrics {
     private void register(MetricRegistry registry) {
       values.forEach(
         (metric, value) -> value.kind.register(registry, name + metric, value.supplier));
-      // Named as HBase names the values of its own histograms.
+      // HBase names the values of its own histograms like this.
       MetricKind.COUNTER.register(registry, name + "ReadNanos_num_ops",
         () -> readLatencies.getSummary().getTotal());
       register(registry, "ReadNanos_median", () -> readLatencies.getSummary().getMedian());

@@ -170,7 +170,7 @@ public final class CompositeBucketCacheSettings {
   }
 
   /**
-   * Whether the composite is to be used at all.
+   * Returns whether the composite is to be used at all.
    * @throws IllegalArgumentException if the key is neither true nor false
    */
   public static boolean isEnabled(Configuration conf) {
@@ -178,14 +178,14 @@ public final class CompositeBucketCacheSettings {
   }
 
   /**
-   * Whether there is a composite whose L1 has data blocks.
+   * Returns whether there is a composite whose L1 has data blocks.
    * @throws IllegalArgumentException if a setting cannot work
    */
   public static boolean isPromoting(Configuration conf) {
     return isEnabled(conf) && promotedShare(conf) > 0;
   }
 
-  /** Whether there is a composite whose L2 outlives a restart. */
+  /** Returns whether there is a composite whose L2 outlives a restart. */
   public static boolean isPersistent(Configuration conf) {
     SettingsReader reader = SettingsReader.of(conf);
     return isEnabled(conf) && (reader.text(L2_PREFIX + PERSISTENT_PATH) != null
@@ -287,7 +287,7 @@ public final class CompositeBucketCacheSettings {
     return ms;
   }
 
-  /** Whether a block that a read has missed is inserted only if it was missed before. */
+  /** Returns whether a block that a read has missed is inserted only if it was missed before. */
   public boolean isSecondMissOnly() {
     return secondMissOnly;
   }

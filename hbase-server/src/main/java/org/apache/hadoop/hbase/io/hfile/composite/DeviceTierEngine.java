@@ -114,7 +114,7 @@ public interface DeviceTierEngine {
           engines.add(Class.forName(name, true, DeviceTierEngine.class.getClassLoader())
             .asSubclass(DeviceTierEngine.class).getDeclaredConstructor().newInstance());
         } catch (ClassNotFoundException e) {
-          // Built without it; its prefix is none of an engine then.
+          // This build lacks the engine; its prefix is none of an engine then.
           continue;
         } catch (ReflectiveOperationException e) {
           throw new IllegalStateException(name + " is no engine of a tier", e);

@@ -85,7 +85,7 @@ final class DiskSpaceDemand {
 
   private void add(File file, long size, Map<FileStore, File> folders) throws IOException {
     if (file.exists() && !file.isFile()) {
-      // A block device.
+      // A block device has a fixed size.
       return;
     }
     File folder = file.getAbsoluteFile().getParentFile();

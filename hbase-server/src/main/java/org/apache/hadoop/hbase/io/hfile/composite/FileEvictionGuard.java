@@ -70,7 +70,7 @@ public final class FileEvictionGuard {
     return ended.get(stripe) == stamp ? stamp : BUSY;
   }
 
-  /** Whether no eviction of this file started since {@link #moveStarts} returned this stamp. */
+  /** Returns whether no eviction of the file started since {@link #moveStarts} gave the stamp. */
   public boolean undisturbed(String hfileName, long stamp) {
     return started.get(stripe(hfileName)) == stamp;
   }

@@ -40,7 +40,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * a frequency has an upper end, and blocks that got there and then fell out of use must not hold
  * their place against new ones that got there too.
  * <p>
- * <b>Shortages.</b> Where places come in sizes, those of one size may all be taken while others are
+ * <b>Shortages.</b> Where items come in sizes, those of one size may all be taken while others are
  * not. A block of that size then has to displace one of its own size, whatever room there is, as
  * nothing else would give it a place; and {@link GhostEntries} of that size count how often such
  * blocks are missed, for the tier, which can reassign buckets from one size to another.
@@ -113,7 +113,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final AtomicLong used = new AtomicLong();
   private final AtomicBoolean shrinking = new AtomicBoolean();
   private final AtomicInteger nextPart = new AtomicInteger();
-  /** The sizes of which all places are taken. */
+  /** The sizes of which all items are taken. */
   private final Map<Integer, GhostEntries> shortages = new ConcurrentHashMap<>();
   /** Races lose a step now and then, which harms nothing. */
   private long random;
@@ -238,7 +238,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return true;
   }
 
-  /** Whether the block was accessed just now, so that asking again says little about it. */
+  /** Returns whether the block was accessed just now; a second access says little about it. */
   private boolean isRepeat(long hash) {
     int slot = (int) (hash >>> 24) & (recent.length() - 1);
     long last = recent.get(slot);
@@ -273,20 +273,20 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       // It is there, or somebody else is about to put it there.
       return false;
     }
-    boolean roomy = false;
+    boolean fits = false;
     try {
       long over = used.addAndGet(size) - capacity;
       if (shortage != null) {
-        roomy = replace(key, hash, weight, victims, size);
+        fits = replace(key, hash, weight, victims, size);
       } else {
-        roomy = over <= 0 || replace(key, hash, weight, victims, Math.min(over, size));
+        fits = over <= 0 || replace(key, hash, weight, victims, Math.min(over, size));
       }
     } finally {
-      if (!roomy) {
+      if (!fits) {
         onRemoved(key, hash);
       }
     }
-    return roomy;
+    return fits;
   }
 
   private boolean isLucky() {
@@ -315,7 +315,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     if (size != VictimSampler.ANY_SIZE) {
       return freed >= bytes;
     }
-    return freed >= bytes || freed + makeRoom(bytes - freed) >= bytes;
+    return freed >= bytes || freed + evict(bytes - freed) >= bytes;
   }
 
   private GhostEntries shortageOf(int size) {
@@ -323,14 +323,14 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   /**
-   * All places of one size are taken in L1, though there may be space: from now on a block of that
+   * All items of one size are taken in L1, though there may be space: from now on a block of that
    * size is promoted only if another of that size makes way, and requests for those that stay in L2
    * are counted. Does nothing if there is such a shortage already.
    * @param size   the bytes that a block of that size takes in L1
    * @param blocks how many blocks {@link #missedHits} is to tell of, about
    */
   public void bucketSizeExhausted(int size, int blocks) {
-    shortages.computeIfAbsent(size, missing -> GhostEntries.ofPlaces(sketch, blocks));
+    shortages.computeIfAbsent(size, missing -> GhostEntries.ofItems(sketch, blocks));
   }
 
   /**
@@ -342,7 +342,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     return shortage == null ? new long[0] : shortage.counts();
   }
 
-  /** There are places of that size again, or may be. */
+  /** There are items of that size again, or may be. */
   public void bucketSizeAvailable(int size) {
     shortages.remove(size);
   }
@@ -386,8 +386,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   }
 
   /**
-   * The blocks that come before data take this much of L1 now. Data gets what they leave, up to its
-   * own limit; if it has more, it is evicted here and now.
+   * Limits data blocks to what others leave of L1, and evicts what exceeds that.
    * @param metaBytes the bytes of index, bloom and other meta blocks, those just arriving included
    */
   public void onMetaPressure(long metaBytes) {
@@ -396,11 +395,11 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
 
   void setCapacity(long bytes) {
     capacity = bytes;
-    // One thread makes room for all; what it cannot free, the next call tries again.
+    // One thread evicts for all; what it cannot free, the next call tries again.
     while (used.get() > capacity && shrinking.compareAndSet(false, true)) {
       long freed;
       try {
-        freed = makeRoom(used.get() - capacity);
+        freed = evict(used.get() - capacity);
       } finally {
         shrinking.set(false);
       }
@@ -412,10 +411,10 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
 
   /**
    * Evicts data blocks, the least useful that can be found quickly first.
-   * @param bytes how much room is needed
+   * @param bytes how much is to be freed
    * @return how much was freed; less if too many blocks are being read, or there are no more
    */
-  public long makeRoom(long bytes) {
+  public long evict(long bytes) {
     long freed = 0;
     int failures = 0;
     // Each part failed twice: the remaining blocks are being read.
@@ -477,7 +476,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
     sketch.setPeriod((long) (memory * blocksThatFit()));
   }
 
-  /** About how many blocks fill the capacity, going by those that are there if they are enough. */
+  /** Returns about how many blocks fill the capacity, by the mean size of cached ones. */
   public long blocksThatFit() {
     long bytes = used.get();
     long size = bytes < capacity / 2 ? averageBlockSize : bytes / Math.max(1, hot.count());

@@ -173,7 +173,7 @@ public final class FrequencySketch {
     return group * LONGS_PER_GROUP + row * 2 + ((int) (hash >>> (row * 8)) & 1);
   }
 
-  /** The other seven bits say which of the fifteen counters. */
+  /** Returns the counter's bit: seven other bits of the hash select one of fifteen counters. */
   private static int shift(long hash, int row) {
     return (((((int) (hash >>> (row * 8)) & 0xFF) >>> 1) * COUNTERS_PER_LONG) >>> 7) << 2;
   }

@@ -26,7 +26,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Estimates how many more hits a cache with admission by frequency would have if it had more
- * memory, or more places of one size: hashes of the most frequently requested entries that it does
+ * memory, or more items of one size: hashes of the most frequently requested entries that it does
  * not hold, and the number of requests for each.
  * <p>
  * An entry replaces one of {@value #WAYS} that was requested less often, by the sketch of the
@@ -49,7 +49,7 @@ public final class GhostEntries {
   static final int WAYS = 4;
   static final int SLOTS = 1 << 12;
   private static final int MAX_SLOTS = 1 << 19;
-  private static final int SLOTS_PER_PLACE = 4;
+  private static final int SLOTS_PER_ITEM = 4;
   /** An entry that ties replaces another once in so many times. */
   private static final int TIES_PER_REPLACEMENT = 32;
   private static final long NONE = 0;
@@ -75,10 +75,10 @@ public final class GhostEntries {
     this.sets = size / WAYS;
   }
 
-  /** Returns ghost entries that are not sampled, several for each of so many places. */
-  static GhostEntries ofPlaces(FrequencySketch sketch, int places) {
+  /** Returns ghost entries that are not sampled, several for each of so many items. */
+  static GhostEntries ofItems(FrequencySketch sketch, int items) {
     return new GhostEntries(sketch,
-      (int) Math.max(SLOTS, Math.min(MAX_SLOTS, (long) SLOTS_PER_PLACE * places)));
+      (int) Math.max(SLOTS, Math.min(MAX_SLOTS, (long) SLOTS_PER_ITEM * items)));
   }
 
   /** Sets how many entries would fit into more memory. */
@@ -161,10 +161,10 @@ public final class GhostEntries {
 
   /**
    * Returns how often each entry was requested since it is kept, the highest count first. The first
-   * request for an entry is not counted, as more places would not have made it a hit.
+   * request for an entry is not counted, as more items would not have made it a hit.
    */
   long[] counts() {
-    // Negative, as there is only one order to sort numbers by.
+    // The counts are negated, since numbers can only be sorted in ascending order.
     return IntStream.range(0, requests.length()).map(slot -> -requests.get(slot))
       .filter(count -> count < 0).sorted().mapToLong(count -> -count).toArray();
   }

@@ -33,10 +33,10 @@ public interface LendingTier {
   @InterfaceAudience.Private
   interface Borrower {
     /**
-     * The tier needs memory: gives back some loans, or as many as there are, before it returns.
+     * The tier needs memory: gives back some units, or as many as there are, before it returns.
      * Must not wait for a thread that calls the tier.
      */
-    void giveBack(int loans);
+    void giveBack(int units);
   }
 
   /**
@@ -49,19 +49,19 @@ public interface LendingTier {
   /**
    * Lends memory, for which data blocks are evicted. The caller must hold no lock that
    * {@link Borrower#giveBack} takes.
-   * @param loans how many loans
+   * @param units how many units
    * @return those that can be had, maybe none
    */
-  List<MemoryLoan> lend(int loans);
+  List<LentMemory> lend(int units);
 
   /** Takes memory back, which the borrower must not access any more. */
-  void takeBack(MemoryLoan loan);
+  void takeBack(LentMemory unit);
 
   /** Returns the bytes of the tier. */
   long getSize();
 
-  /** Returns the bytes of a loan. */
-  long getLoanSize();
+  /** Returns the bytes of a unit. */
+  long getUnitSize();
 
   /** Returns the bytes that may be lent, if meta blocks leave them. */
   long getMaxLent();

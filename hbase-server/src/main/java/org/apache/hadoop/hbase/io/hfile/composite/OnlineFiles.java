@@ -29,16 +29,16 @@ import org.apache.yetus.audience.InterfaceAudience;
 @InterfaceAudience.Private
 public interface OnlineFiles {
 
-  /** What the regions that are online at one moment read. Immutable. */
+  /** The files that regions read which are online at one moment. Immutable. */
   interface Snapshot {
     /**
-     * Whether a region is online whose files are in the directory of this encoded name.
+     * Returns whether a region is online whose files are in the directory of this encoded name.
      * @param region may be null
      */
     boolean isOnline(String region);
 
     /**
-     * Whether a region may read blocks that are cached under this name.
+     * Returns whether a region may read blocks that are cached under this name.
      * @param region encoded name of the region whose directory the file is in, null if unknown
      */
     boolean isRead(String fileName, String region);
@@ -50,13 +50,14 @@ public interface OnlineFiles {
   /** Looks at each region once; one that opens or closes meanwhile may be missed. */
   Snapshot look();
 
-  /** Whether data tiering, if the file's column family has it, has the file cached. */
+  /** Returns whether data tiering, if the file's column family has it, has the file cached. */
   boolean isHot(HFileInfo file, Configuration conf);
 
   /**
-   * Whether data tiering, if the column family has it, has a block of a file being written cached.
+   * Returns whether data tiering, if the column family has it, has a block of a file being written
+   * cached.
    * @param maxTimestamp the latest of the file, in milliseconds
-   * @param conf         of the store
+   * @param conf of the store
    */
   boolean isHot(long maxTimestamp, Configuration conf);
 }

@@ -45,7 +45,7 @@ public interface PromotionTier extends CacheTier {
   void setMetaIdleMs(long ms);
 
   /** Returns the bytes that the block would take here, or 0 if it is too large for this tier. */
-  int placeFor(Cacheable block);
+  int sizeOf(Cacheable block);
 
   /**
    * Takes a copy of a block for which the policy's {@link PromotionPolicy#onSlowHit} has just said

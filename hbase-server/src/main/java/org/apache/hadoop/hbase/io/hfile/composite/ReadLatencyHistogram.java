@@ -54,7 +54,7 @@ public final class ReadLatencyHistogram {
   private final Deque<long[]> earlier = new ArrayDeque<>();
   private volatile Summary summary = NOTHING;
 
-  /** What was timed in the last minute; times are in nanoseconds. */
+  /** The times of the last minute, in nanoseconds. */
   @InterfaceAudience.Private
   public static final class Summary {
     private final long total;
@@ -128,7 +128,7 @@ public final class ReadLatencyHistogram {
     if (mask != 0 && (ThreadLocalRandom.current().nextInt() & mask) != 0) {
       return NOT_TIMED;
     }
-    // Never 0.
+    // NOT_TIMED is 0, so a time must not be.
     return System.nanoTime() | 1;
   }
 

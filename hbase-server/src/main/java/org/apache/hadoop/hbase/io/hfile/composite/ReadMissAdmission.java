@@ -101,7 +101,7 @@ final class ReadMissAdmission {
     }
   }
 
-  /** Whether there is anything to ask {@link #admits} for; false if it admits every block. */
+  /** Returns whether {@link #admits} has to be asked; false if every block is admitted. */
   boolean isFilter() {
     return sets != null;
   }

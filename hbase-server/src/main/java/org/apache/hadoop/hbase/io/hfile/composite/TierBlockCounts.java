@@ -24,11 +24,11 @@ import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * How many blocks a tier stores and how many bytes they have, by type and by file. The tier reports
- * a block before it can be evicted, and reports its removal afterwards, with equal file, category
- * and length; so the figures are exact while there is no insertion or eviction, and never below
- * zero. Reading them costs O(1) by category and O(files) by file. Thread-safe; no thread waits for
- * a reader.
+ * Counts the blocks that a tier stores, and their bytes, by type and by file. The tier reports a
+ * block before it can be evicted, and reports its removal afterwards, with equal file, category and
+ * length; so the figures are exact while there is no insertion or eviction, and never below zero.
+ * Reading them costs O(1) by category and O(files) by file. Thread-safe; no thread waits for a
+ * reader.
  */
 @InterfaceAudience.Private
 public final class TierBlockCounts {

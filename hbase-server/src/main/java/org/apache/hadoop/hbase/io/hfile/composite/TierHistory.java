@@ -22,13 +22,13 @@ import java.util.List;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What happened between the tiers during the last hour: a ring of counts, read at intervals. Its
+ * Counts of moves between the tiers during the last hour: a ring that is filled at intervals. Its
  * size is fixed. Thread-safe.
  */
 @InterfaceAudience.Private
 public final class TierHistory {
 
-  /** What is counted. */
+  /** The counts. */
   @InterfaceAudience.Private
   public enum Count {
     /** Lookups served by L1. */
@@ -47,7 +47,7 @@ public final class TierHistory {
 
   private static final int COUNTS = Count.values().length;
 
-  /** What was counted during some seconds. */
+  /** The counts of some seconds. */
   @InterfaceAudience.Private
   public static final class Sample {
     private final long time;

@@ -140,7 +140,7 @@ public final class TierSettings {
     try {
       size = value == null ? size : Double.parseDouble(value);
     } catch (NumberFormatException e) {
-      // Rejected below.
+      // The check below rejects the value.
     }
     if (!(size > 0) || size > Long.MAX_VALUE / MB) {
       throw SettingsReader.rejected(sizeKey(), value, "a number above 0",
@@ -245,7 +245,7 @@ public final class TierSettings {
     return persistentPath;
   }
 
-  /** Whether blocks carry checksums if the engine is a device. */
+  /** Returns whether blocks carry checksums if the engine is a device. */
   public boolean isChecksumEnabled() {
     return checksumEnabled;
   }
@@ -259,7 +259,7 @@ public final class TierSettings {
     return ioEngine.equals(OFFHEAP);
   }
 
-  /** Whether the tier's blocks can be persisted. */
+  /** Returns whether the tier's blocks can be persisted. */
   boolean isFile() {
     return ioEngine.startsWith("file") || deviceTier != null;
   }

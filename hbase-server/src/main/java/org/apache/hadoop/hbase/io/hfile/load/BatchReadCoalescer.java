@@ -53,26 +53,26 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class BatchReadCoalescer {
 
   /**
-   * Reads a block at a place.
-   * @param <P> the type of places
+   * Reads a block at a position.
+   * @param <P> the type of positions
    */
   public interface BlockReader<P> {
-    Cacheable read(P place) throws IOException;
+    Cacheable read(P position) throws IOException;
   }
 
   /**
    * Reads adjacent blocks at once.
-   * @param <P> the type of places
+   * @param <P> the type of positions
    */
   public interface NeighbourReader<P> extends BlockReader<P> {
-    /** Returns the place of the block that follows this one in its file, if there is one. */
-    P next(P place, Cacheable block);
+    /** Returns the position of the block that follows this one in its file, if there is one. */
+    P next(P position, Cacheable block);
 
     /**
      * Reads a block, and as many of the following blocks as can be read with it.
      * @param others receives these, each with one reference
      */
-    Cacheable readWithNext(P place, BiConsumer<P, Cacheable> others) throws IOException;
+    Cacheable readWithNext(P position, BiConsumer<P, Cacheable> others) throws IOException;
   }
 
   private static final ThreadLocal<BatchReadCoalescer> CURRENT = new ThreadLocal<>();
@@ -87,10 +87,10 @@ public final class BatchReadCoalescer {
   private final LongAdder spared;
   private final LongSupplier clock;
   private final AtomicInteger waits = new AtomicInteger();
-  /** Each completed with null if the read has failed. */
+  /** The reads, each completed with null if it has failed. */
   private final ConcurrentMap<Object, CompletableFuture<Cacheable>> blocks =
     new ConcurrentHashMap<>();
-  /** The places following blocks that were read. */
+  /** The positions following blocks that were read. */
   private final Set<Object> next = ConcurrentHashMap.newKeySet();
 
   /** @param spared counts the saved reads */
@@ -115,51 +115,51 @@ public final class BatchReadCoalescer {
 
   /**
    * Reads a block, unless another get of the same batch has read it or is reading it.
-   * @param place  stands for the same bytes as long as it is reachable, and is equal only to itself
-   * @param reader returns a block with one reference, for the caller
+   * @param position stands for the same bytes while it is reachable, and is equal only to itself
+   * @param reader   returns a block with one reference, for the caller
    * @return a block with one reference, for the caller
    */
-  public static <P> Cacheable read(P place, BlockReader<P> reader) throws IOException {
+  public static <P> Cacheable read(P position, BlockReader<P> reader) throws IOException {
     BatchReadCoalescer current = CURRENT.get();
-    return current == null ? reader.read(place) : current.get(place, reader);
+    return current == null ? reader.read(position) : current.get(position, reader);
   }
 
-  private <P> Cacheable get(P place, BlockReader<P> reader) throws IOException {
+  private <P> Cacheable get(P position, BlockReader<P> reader) throws IOException {
     CompletableFuture<Cacheable> own = new CompletableFuture<>();
     CompletableFuture<Cacheable> others;
     try {
-      others = blocks.putIfAbsent(place, own);
+      others = blocks.putIfAbsent(position, own);
     } catch (Throwable e) {
       // It may have been inserted nevertheless, if there was no memory to count it.
       own.complete(null);
       throw e;
     }
     if (others == null) {
-      return lead(place, own, reader);
+      return lead(position, own, reader);
     }
     // An interrupt is deferred until the block is read: the read may be another thread's. Waits
     // without a limit: lead completes it whatever is thrown, and where its read hangs this one
     // would too.
     Cacheable block = others.join();
     if (block == null) {
-      return reader.read(place);
+      return reader.read(position);
     }
     spared.increment();
     return block.retain();
   }
 
-  private <P> Cacheable lead(P place, CompletableFuture<Cacheable> own, BlockReader<P> reader)
+  private <P> Cacheable lead(P position, CompletableFuture<Cacheable> own, BlockReader<P> reader)
     throws IOException {
     Cacheable block = null;
     try {
       long start = clock.getAsLong();
       block = reader instanceof NeighbourReader
-        ? readInOrder(place, (NeighbourReader<P>) reader)
-        : reader.read(place);
+        ? readInOrder(position, (NeighbourReader<P>) reader)
+        : reader.read(position);
       if (clock.getAsLong() - start >= WAIT_NANOS) {
         waited();
       }
-      // The reference of the batch, before another thread can get the block.
+      // The batch takes its reference before another thread can get the block.
       block.retain();
       return block;
     } finally {
@@ -167,12 +167,12 @@ public final class BatchReadCoalescer {
     }
   }
 
-  private <P> Cacheable readInOrder(P place, NeighbourReader<P> reader) throws IOException {
-    Cacheable block = next.remove(place)
-      ? reader.readWithNext(place, (other, behind) -> take(other, behind, reader))
-      : reader.read(place);
+  private <P> Cacheable readInOrder(P position, NeighbourReader<P> reader) throws IOException {
+    Cacheable block = next.remove(position)
+      ? reader.readWithNext(position, (other, behind) -> take(other, behind, reader))
+      : reader.read(position);
     try {
-      next.add(reader.next(place, block));
+      next.add(reader.next(position, block));
       return block;
     } catch (Throwable e) {
       block.release();
@@ -181,15 +181,15 @@ public final class BatchReadCoalescer {
   }
 
   /** Stores a block that no get has needed yet, or releases it if another get is reading it. */
-  private <P> void take(P place, Cacheable block, NeighbourReader<P> reader) {
+  private <P> void take(P position, Cacheable block, NeighbourReader<P> reader) {
     CompletableFuture<Cacheable> own = null;
     try {
-      next.add(reader.next(place, block));
+      next.add(reader.next(position, block));
       own = CompletableFuture.completedFuture(block);
-      blocks.putIfAbsent(place, own);
+      blocks.putIfAbsent(position, own);
     } finally {
       // Checks the map, not the result of putIfAbsent, which may throw after the insertion.
-      if (own == null || blocks.get(place) != own) {
+      if (own == null || blocks.get(position) != own) {
         block.release();
       }
     }

@@ -199,7 +199,7 @@ public final class FilePrefetch implements Runnable {
       end = Outcome.CANCELLED;
       LOG.debug("Prefetch of {} was cancelled after {} bytes", path, prefetchedBytes);
     } catch (IOException e) {
-      // Probably because the region was closed.
+      // The region was probably closed.
       end = cancelled ? Outcome.CANCELLED : Outcome.FAILED;
       LOG.debug("Prefetch of {} ended after {} bytes", path, prefetchedBytes, e);
     } catch (RuntimeException e) {
@@ -274,7 +274,8 @@ public final class FilePrefetch implements Runnable {
         continue;
       }
       pace.beforeRead(this, size);
-      // Through the cache, so that a concurrent get of the block does not read it again.
+      // The read goes through the cache, so that a concurrent get of the block does not read it
+      // again.
       blockReader.readMeta(offset, size, type).release();
       takeBackIfCancelled(offset, type);
       countPrefetched(size);

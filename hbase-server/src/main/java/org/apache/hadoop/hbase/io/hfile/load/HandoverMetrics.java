@@ -35,7 +35,7 @@ public final class HandoverMetrics {
     "Hot blocks that compactions hand over", "RegionServer,sub=CacheHandover", "regionserver",
     false);
 
-  /** What is counted, each under its name. */
+  /** The counts, each under its name. */
   public enum Count {
     /** Compactions that were committed, and those that were not. */
     CompactionCount,

@@ -76,7 +76,7 @@ public final class HandoverSettings {
         || conf.getBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, false)
         || conf.getBoolean(CacheConfig.EVICT_BLOCKS_ON_SPLIT_KEY, false));
     } catch (IllegalArgumentException e) {
-      // Named elsewhere; a region is closed in any case.
+      // Another class reports the value; a region is closed in any case.
       return evicted;
     }
   }

@@ -168,7 +168,7 @@ public final class HotBlockHint {
    * @throws IOException if that fails, or if another server replaced or deleted the file meanwhile
    */
   public void write(FileSystem fileSystem, Path path) throws IOException {
-    // Not recursive: a region that was deleted meanwhile does not come back as a directory.
+    // Parents are not created: the directory of a region that was deleted must not come back.
     try (FSDataOutputStream out = fileSystem.createFile(path).overwrite(true).build()) {
       out.write(toBytes());
     }

@@ -234,7 +234,7 @@ final class InputFile implements BlockIndexCursor.IndexBlocks, BlockIndexCursor.
     try {
       return BlockIndexEntries.below(block);
     } catch (IOException | RuntimeException e) {
-      // Not an index block: without it, its range counts as not known.
+      // This is no index block: without it, its range counts as not known.
       return null;
     } finally {
       block.release();

@@ -71,7 +71,7 @@ final class PeakLimit {
 
   /** Returns whether a hot block may be cached now; if nothing is expected, as long as any fits. */
   boolean admits(int accesses, int bytes) {
-    if (!hasRoomFor(bytes)) {
+    if (!fits(bytes)) {
       return false;
     }
     double hotter = hotterBytes(accesses);
@@ -124,7 +124,7 @@ final class PeakLimit {
   }
 
   /** Returns whether so many bytes fit into the rest, however hot they are. */
-  boolean hasRoomFor(int bytes) {
+  boolean fits(int bytes) {
     return used + bytes <= maxBytes;
   }
 }

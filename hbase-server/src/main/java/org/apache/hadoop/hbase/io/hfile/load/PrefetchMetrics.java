@@ -104,7 +104,7 @@ final class PrefetchMetrics {
         return;
       }
       int colon = table.indexOf(TableName.NAMESPACE_DELIM);
-      // The prefix that HBase uses for metrics of a table.
+      // HBase uses this prefix for metrics of a table.
       String prefix = "Namespace_" + (colon < 0 ? "default" : table.substring(0, colon))
         + "_table_" + table.substring(colon + 1) + "_metric_";
       for (Count count : Count.values()) {

@@ -343,7 +343,7 @@ public final class PrefetchProgress {
         LOG.info(line);
         return line;
       }
-      // Usually a flush whose blocks are all cached.
+      // This is usually a flush whose blocks are all cached.
       LOG.debug(line);
     }
     return null;

@@ -173,9 +173,10 @@ public final class PrefetchScheduler {
     progress.begun(file);
     Runnable next = TraceUtil.tracedRunnable(() -> runNext(pool), "PrefetchExecutor.request");
     try {
-      // Under the lock, so that it does not run before the delay of its future is set.
+      // The lock keeps it from running before the delay of its future is set.
       synchronized (lock) {
-        // By the clock: even while all threads are busy, the queue must contain all waiting files.
+        // The clock adds the file: even while all threads are busy, the queue must contain all
+        // waiting files.
         prefetch.setDelay(clock.schedule(() -> {
           synchronized (lock) {
             prefetch.position = nextPosition++;
@@ -283,7 +284,7 @@ public final class PrefetchScheduler {
         any = !ready.isEmpty();
       }
       if (any) {
-        // Also for a file that was blocked: the thread meant for it found no work.
+        // A file that was blocked needs this, too: the thread meant for it found no work.
         execute(prefetch.pool(), () -> runNext(prefetch.pool()));
       }
     }
@@ -313,7 +314,7 @@ public final class PrefetchScheduler {
         return;
       }
       prefetch.leave();
-      // An interrupt for a read that has ended nevertheless; it is not meant for the other file.
+      // The interrupt may be for a read that has ended; it is not meant for the other file.
       boolean interrupted = Thread.interrupted();
       try {
         runPhase(other);

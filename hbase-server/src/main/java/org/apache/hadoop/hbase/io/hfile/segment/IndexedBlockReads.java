@@ -36,7 +36,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class IndexedBlockReads
-  implements BatchReadCoalescer.NeighbourReader<IndexedBlockReads.Place> {
+  implements BatchReadCoalescer.NeighbourReader<IndexedBlockReads.Position> {
   /** Signals to the other gets of a batch that there is no block to share. */
   private static final IOException NOT_THERE = new NotThere();
 
@@ -74,7 +74,7 @@ final class IndexedBlockReads
   Cacheable read(CachedFile file, long offset, boolean wanted) {
     long location = index.get(file.id(), offset);
     while (Location.isPresent(location)) {
-      Cacheable block = readOnce(new Place(file, offset, location));
+      Cacheable block = readOnce(new Position(file, offset, location));
       if (block != null) {
         if (wanted) {
           index.touch(file.id(), offset, location);
@@ -82,7 +82,7 @@ final class IndexedBlockReads
         return block;
       }
       long now = index.get(file.id(), offset);
-      if (Location.isPresent(now) && Location.isSamePlace(now, location)) {
+      if (Location.isPresent(now) && Location.isSame(now, location)) {
         return null;
       }
       // The block was rewritten to another location meanwhile.
@@ -95,12 +95,12 @@ final class IndexedBlockReads
    * The identity and location of a block. Equal for the same block at any location, because blocks
    * of a file do not change.
    */
-  static final class Place {
+  static final class Position {
     private final CachedFile file;
     private final long offset;
     private final long location;
 
-    Place(CachedFile file, long offset, long location) {
+    Position(CachedFile file, long offset, long location) {
       this.file = file;
       this.offset = offset;
       this.location = location;
@@ -108,8 +108,8 @@ final class IndexedBlockReads
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Place && ((Place) other).file == file
-        && ((Place) other).offset == offset;
+      return other instanceof Position && ((Position) other).file == file
+        && ((Position) other).offset == offset;
     }
 
     @Override
@@ -121,24 +121,24 @@ final class IndexedBlockReads
   /**
    * Reads a block, once for all gets of a batch that need it. Returns null if it cannot be read.
    */
-  private Cacheable readOnce(Place place) {
+  private Cacheable readOnce(Position position) {
     try {
-      return BatchReadCoalescer.read(place, this);
+      return BatchReadCoalescer.read(position, this);
     } catch (IOException e) {
       return null;
     }
   }
 
   @Override
-  public Cacheable read(Place place) throws IOException {
-    return orNotThere(store.read(place.file, place.offset, place.location, allocator));
+  public Cacheable read(Position position) throws IOException {
+    return orNotThere(store.read(position.file, position.offset, position.location, allocator));
   }
 
   @Override
-  public Cacheable readWithNext(Place place, BiConsumer<Place, Cacheable> others)
+  public Cacheable readWithNext(Position position, BiConsumer<Position, Cacheable> others)
     throws IOException {
-    CachedFile file = place.file;
-    return orNotThere(store.readWithNext(file, place.offset, place.location, allocator,
+    CachedFile file = position.file;
+    return orNotThere(store.readWithNext(file, position.offset, position.location, allocator,
       new SegmentReader.Neighbours() {
         @Override
         public long locate(long offset) {
@@ -147,16 +147,16 @@ final class IndexedBlockReads
 
         @Override
         public void accept(long offset, long location, Cacheable block) {
-          others.accept(new Place(file, offset, location), block);
+          others.accept(new Position(file, offset, location), block);
         }
       }));
   }
 
-  /** Returns a place equal to that of the next block's lookup, without its location. */
+  /** Returns a position equal to that of the next block's lookup, without its location. */
   @Override
-  public Place next(Place place, Cacheable block) {
-    return new Place(place.file,
-      place.offset + ((HFileBlock) block).getOnDiskSizeWithHeader(), Location.ABSENT);
+  public Position next(Position position, Cacheable block) {
+    return new Position(position.file,
+      position.offset + ((HFileBlock) block).getOnDiskSizeWithHeader(), Location.ABSENT);
   }
 
   private Cacheable orNotThere(Cacheable block) throws IOException {

@@ -482,7 +482,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   private boolean fits(Cacheable block) {
     int length = block.getSerializedLength();
-    return store.accepts(length) && files.getByteCount() + length <= store.usableBytes();
+    return store.fits(length) && files.getByteCount() + length <= store.usableBytes();
   }
 
   @Override
@@ -560,13 +560,8 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   }
 
   @Override
-  public boolean accepts(Cacheable block) {
-    return block instanceof HFileBlock && store.accepts(block.getSerializedLength());
-  }
-
-  @Override
-  public boolean hasRoomFor(Cacheable block) {
-    return !closed.get() && fits(block) && store.hasRoom(InsertSource.READ);
+  public boolean hasSpaceFor(Cacheable block) {
+    return !closed.get() && fits(block) && store.hasSpace(InsertSource.READ);
   }
 
   @Override
@@ -582,14 +577,14 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return store.awaitRoom(InsertSource.PREFETCH, timeoutNanos);
+    return store.awaitSpace(InsertSource.PREFETCH, timeoutNanos);
   }
 
   /** It is inserted as by a read, which is refused first. */
   @Override
   public boolean awaitVictimInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {
-    return store.awaitRoom(InsertSource.READ, timeoutNanos);
+    return store.awaitSpace(InsertSource.READ, timeoutNanos);
   }
 
   @Override

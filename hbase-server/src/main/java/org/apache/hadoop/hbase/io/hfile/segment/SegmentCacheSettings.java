@@ -151,7 +151,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
     File first = new File(paths.get(0));
     snapshot = snapshotPath != null
       ? new File(snapshotPath).toPath()
-      // No default path beside a block device.
+      // There is no default path beside a block device.
       : first.exists() && !first.isFile() ? null : new File(first.getPath() + ".index").toPath();
   }
 

@@ -24,14 +24,14 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.MemoryLoan;
+import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory of L1 that the row cache has borrowed. The pages of a loan are added to the stripes
- * round-robin; the oldest loan is given back first. Invariant: no thread of the row cache accesses
+ * Memory of L1 that the row cache has borrowed. The pages of a unit are added to the stripes
+ * round-robin; the oldest unit is given back first. Invariant: no thread of the row cache accesses
  * memory that was given back, as a page is removed from its stripe, under the lock under which
  * lookups copy rows, before the tier takes it back. Thread-safe.
  */
@@ -40,13 +40,13 @@ final class BorrowedMemory implements LendingTier.Borrower {
 
   private static final Logger LOG = LoggerFactory.getLogger(BorrowedMemory.class);
 
-  private static final class Loan {
-    private final MemoryLoan loan;
+  private static final class Unit {
+    private final LentMemory lent;
     private final List<RowStripe> stripes = new ArrayList<>();
     private final List<RowPage> pages = new ArrayList<>();
 
-    Loan(MemoryLoan loan) {
-      this.loan = loan;
+    Unit(LentMemory lent) {
+      this.lent = lent;
     }
   }
 
@@ -54,7 +54,7 @@ final class BorrowedMemory implements LendingTier.Borrower {
   private final RowStripe[] stripes;
   private final RowCacheMetrics metrics;
   /** Its lock is not held while the tier is called, which calls {@link #giveBack}. */
-  private final Deque<Loan> loans = new ArrayDeque<>();
+  private final Deque<Unit> units = new ArrayDeque<>();
   private int nextStripe;
   private boolean isUsable = true;
 
@@ -64,31 +64,31 @@ final class BorrowedMemory implements LendingTier.Borrower {
     this.metrics = metrics;
   }
 
-  /** Borrows some loans, or as many as can be had. Only one thread calls it at a time. */
+  /** Borrows some units, or as many as can be had. Only one thread calls it at a time. */
   void borrow(int count) {
-    for (MemoryLoan lent : isUsable ? tier.lend(count) : Collections.<MemoryLoan> emptyList()) {
-      Loan loan = new Loan(lent);
+    for (LentMemory lent : isUsable ? tier.lend(count) : Collections.<LentMemory> emptyList()) {
+      Unit unit = new Unit(lent);
       for (ByteBuffer memory : lent.pages()) {
         RowStripe stripe = stripes[nextStripe++ & stripes.length - 1];
         RowPage page = stripe.add(memory);
         if (page != null) {
-          loan.stripes.add(stripe);
-          loan.pages.add(page);
+          unit.stripes.add(stripe);
+          unit.pages.add(page);
         }
       }
-      if (loan.pages.isEmpty() && isUsable) {
+      if (unit.pages.isEmpty() && isUsable) {
         isUsable = false;
         LOG.warn("L1 lends no memory to the row cache: its pages of {} bytes are smaller than the "
           + "largest row. Set a larger last value of hbase.bucketcache.l1.bucket.sizes",
           lent.pages()[0].capacity());
       }
-      metrics.countBorrowed(loan.pages.size());
-      synchronized (loans) {
-        loans.add(loan);
+      metrics.countBorrowed(unit.pages.size());
+      synchronized (units) {
+        units.add(unit);
       }
     }
     if (!tier.isLending() || !isUsable) {
-      // If the tier was closed meanwhile, it may have reclaimed its memory before this loan was
+      // If the tier was closed meanwhile, it may have reclaimed its memory before this unit was
       // listed.
       giveBack(Integer.MAX_VALUE);
     }
@@ -97,24 +97,24 @@ final class BorrowedMemory implements LendingTier.Borrower {
   @Override
   public void giveBack(int count) {
     for (int i = 0; i < count; i++) {
-      Loan loan;
-      synchronized (loans) {
-        loan = loans.poll();
+      Unit unit;
+      synchronized (units) {
+        unit = units.poll();
       }
-      if (loan == null) {
+      if (unit == null) {
         return;
       }
-      for (int j = 0; j < loan.pages.size(); j++) {
-        loan.stripes.get(j).remove(loan.pages.get(j));
+      for (int j = 0; j < unit.pages.size(); j++) {
+        unit.stripes.get(j).remove(unit.pages.get(j));
       }
-      metrics.countGivenBack(loan.pages.size());
-      tier.takeBack(loan.loan);
+      metrics.countGivenBack(unit.pages.size());
+      tier.takeBack(unit.lent);
     }
   }
 
   int count() {
-    synchronized (loans) {
-      return loans.size();
+    synchronized (units) {
+      return units.size();
     }
   }
 }

@@ -20,7 +20,7 @@ package org.apache.hadoop.hbase.regionserver.read.cache;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Whether a compaction has dropped delete markers. A compaction writes and replaces files in one
+ * Notes that a compaction has dropped delete markers. A compaction writes and replaces files in one
  * thread, which notes it here in between.
  */
 @InterfaceAudience.Private

@@ -34,7 +34,7 @@ final class MemoryShareTuner {
 
   static final int STEPS = 32;
   static final int GHOST_PARTS = 16;
-  /** Also what the rows that are evicted for a move cost. */
+  /** How many times more hits a move must promise; it also pays for the rows that it evicts. */
   static final double ADVANTAGE = 1.25;
   /** Part of the former hits that counts after a tick. */
   private static final double DECAY = 0.7;
@@ -62,8 +62,8 @@ final class MemoryShareTuner {
     this.memory = memory;
     this.rows = rows;
     this.blocks = blocks;
-    this.ghostBytes = Math.max(tier.getLoanSize(), tier.getMaxLent() / GHOST_PARTS);
-    this.step = (int) Math.max(1, tier.getMaxLent() / tier.getLoanSize() / STEPS);
+    this.ghostBytes = Math.max(tier.getUnitSize(), tier.getMaxLent() / GHOST_PARTS);
+    this.step = (int) Math.max(1, tier.getMaxLent() / tier.getUnitSize() / STEPS);
     this.lastRowHits = rows.getHits();
     this.lastBlockHits = blocks.getHits();
   }

@@ -59,7 +59,7 @@ public final class RegionRows {
   private final RowCacheSettings settings;
   /** Null before the region is open, and if its table or the settings exclude its rows. */
   private RowCache cache;
-  private CachedRegion rows;
+  private CachedRegion cached;
   /** The coprocessors that the region had at the last lookup, and their host. */
   private volatile Object coprocessors;
   private volatile RegionCoprocessorHost host;
@@ -77,7 +77,7 @@ public final class RegionRows {
    */
   public void open(RegionServerServices server) {
     cache = isCached(region, settings) ? cache(region, settings, conf, server) : null;
-    rows = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
+    cached = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
     host = region.getCoprocessorHost();
     coprocessors = HookOverrides.loaded(host);
   }
@@ -91,7 +91,7 @@ public final class RegionRows {
 
   /** Returns whether rows of the region are cached. */
   public boolean isEnabled() {
-    return rows != null;
+    return cached != null;
   }
 
   /** Returns null if there is no memory for the cache: the server works without. */
@@ -169,7 +169,7 @@ public final class RegionRows {
    * @param waits whether to wait for another lookup
    */
   public boolean get(Get get, boolean waits, List<Cell> results) {
-    return cache.get(rows, get, EnvironmentEdgeManager.currentTime(), waits, results);
+    return cache.get(cached, get, EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
   public void countLookup(boolean hit) {
@@ -194,7 +194,7 @@ public final class RegionRows {
       }
       expires = Math.min(expires, expiry(cell, store.getScanInfo().getTtl()));
     }
-    cache.put(rows, get, readPoint, region.getMVCC()::getWritePoint, since, expires,
+    cache.put(cached, get, readPoint, region.getMVCC()::getWritePoint, since, expires,
       EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
@@ -215,7 +215,7 @@ public final class RegionRows {
 
   /** Notes a write, before its cells are inserted into a memstore. Does not throw. */
   public void write(List<Cell> cells) {
-    if (rows == null) {
+    if (cached == null) {
       return;
     }
     Cell last = null;
@@ -230,12 +230,13 @@ public final class RegionRows {
 
   /** Notes the write of a cell, before it is inserted into a memstore. Does not throw. */
   public void write(Cell cell) {
-    if (rows == null) {
+    if (cached == null) {
       return;
     }
     long number = cell.getSequenceId();
     // A write has its number by now. If not, that of the last write that has begun is not below it.
-    rows.versions().raise(RowHash.of(cell), number > 0 ? number : region.getMVCC().getWritePoint());
+    long write = number > 0 ? number : region.getMVCC().getWritePoint();
+    cached.versions().raise(RowHash.of(cell), write);
   }
 
   /** Notes that this thread has compacted files, under the write lock of their store. */
@@ -259,12 +260,12 @@ public final class RegionRows {
    * under the write lock of the store, after the change.
    */
   public void filesChanged() {
-    if (rows == null) {
+    if (cached == null) {
       return;
     }
     WriteEntry number = region.getMVCC().begin();
     try {
-      rows.versions().raiseFloor(number.getWriteNumber());
+      cached.versions().raiseFloor(number.getWriteNumber());
     } finally {
       region.getMVCC().complete(number);
     }
@@ -276,14 +277,14 @@ public final class RegionRows {
    * lock.
    */
   public void close() {
-    if (rows != null) {
-      cache.close(rows);
+    if (cached != null) {
+      cache.close(cached);
     }
   }
 
   /** Has none of the rows be found again, until they are read anew. */
   public void clear() {
-    if (rows != null) {
+    if (cached != null) {
       filesChanged();
     }
   }

@@ -94,7 +94,7 @@ public final class RowCache {
     while (bytes / count > MAX_STRIPE || count < STRIPES && bytes / count / 2 >= MIN_STRIPE) {
       count *= 2;
     }
-    // First, as this fails if the process has not so much memory off the heap.
+    // Memory is allocated first, as this fails if the process has not so much off the heap.
     ByteBuffer[] memory = new ByteBuffer[count];
     for (int i = 0; i < count; i++) {
       memory[i] = ByteBuffer.allocateDirect((int) (bytes / count) & -RowPages.UNIT);
@@ -167,7 +167,7 @@ public final class RowCache {
     return stripes[stripe(key.hash(), stripes.length)];
   }
 
-  /** By the upper bits of the hash, as the index of a stripe is by the lower ones. */
+  /** Selects a stripe by the upper bits of the hash; its index uses the lower ones. */
   static int stripe(int hash, int stripes) {
     return (int) ((hash & 0xFFFF_FFFFL) * stripes >>> Integer.SIZE);
   }

@@ -25,8 +25,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What a get reads, row, families and columns, as bytes. Gets that read the same in a region have
- * equal keys. Reused; not thread-safe.
+ * The row, families and columns that a get reads, as bytes. Gets that read the same in a region
+ * have equal keys. Reused; not thread-safe.
  */
 @InterfaceAudience.Private
 final class RowKey {

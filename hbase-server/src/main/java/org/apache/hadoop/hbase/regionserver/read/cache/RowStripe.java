@@ -55,7 +55,7 @@ final class RowStripe {
   private static final long EPOCH_SECONDS = 1_577_836_800L;
 
   private static final int WINDOW_SHARE = 10;
-  private static final int LEAST_INDEX = 64;
+  private static final int MIN_INDEX = 64;
   private static final int NONE = RowPages.NONE;
 
   private final ReentrantLock lock;
@@ -68,7 +68,7 @@ final class RowStripe {
   private final IntFunction<CachedRegion> regions;
   private final RowCacheMetrics metrics;
   /** The first entries of chains with equal low bits of their hashes; {@link #NONE} of none. */
-  private int[] index = new int[LEAST_INDEX];
+  private int[] index = new int[MIN_INDEX];
   private int rows;
   private byte[] moved = {};
   /** The rows that more memory would hold; null if memory is not borrowed. */
@@ -312,8 +312,8 @@ final class RowStripe {
   }
 
   private void admit(int entry, int length) {
-    int place = main.add(length);
-    while (place == NONE) {
+    int address = main.add(length);
+    while (address == NONE) {
       int victim = main.oldest();
       if (!isDead(victim)) {
         if (isOpen(victim) && frequency(entry) <= frequency(victim)) {
@@ -324,11 +324,11 @@ final class RowStripe {
         evict(victim);
       }
       main.removeOldest();
-      place = main.add(length);
+      address = main.add(length);
     }
     copyOut(entry, length);
-    replaceLink(entry, place);
-    copyIn(place, length);
+    replaceLink(entry, address);
+    copyIn(address, length);
   }
 
   /** Evicts a row for lack of memory. */
@@ -368,14 +368,14 @@ final class RowStripe {
     int length = pages.getInt(entry, RowRing.LENGTH);
     copyOut(entry, length);
     main.removeOldest();
-    int place = main.add(length);
-    if (place == NONE) {
+    int address = main.add(length);
+    if (address == NONE) {
       // It would not be contiguous at the end of the page.
       unlink(entry);
       return;
     }
-    replaceLink(entry, place);
-    copyIn(place, length);
+    replaceLink(entry, address);
+    copyIn(address, length);
   }
 
   private void copyOut(int entry, int length) {
@@ -386,8 +386,8 @@ final class RowStripe {
       length);
   }
 
-  private void copyIn(int place, int length) {
-    ByteBufferUtils.copyFromArrayToBuffer(pages.memory(place), RowPages.offset(place), moved, 0,
+  private void copyIn(int address, int length) {
+    ByteBufferUtils.copyFromArrayToBuffer(pages.memory(address), RowPages.offset(address), moved, 0,
       length);
   }
 
@@ -443,7 +443,7 @@ final class RowStripe {
       rows = 0;
       window.clear();
       main.clear();
-      index = new int[LEAST_INDEX];
+      index = new int[MIN_INDEX];
     } finally {
       lock.unlock();
     }

@@ -42,8 +42,8 @@ import org.apache.yetus.audience.InterfaceAudience;
 public class RowVersions {
 
   static final int WAYS = 8;
-  static final int LEAST_SLOTS = 1 << 10;
-  static final int MOST_SLOTS = 1 << 24;
+  static final int MIN_SLOTS = 1 << 10;
+  static final int MAX_SLOTS = 1 << 24;
   /** What {@link #register} returns for a row that cannot be registered now. */
   static final long NOT_REGISTERED = Long.MAX_VALUE;
 
@@ -56,8 +56,8 @@ public class RowVersions {
   private static final long REGISTERED = 1L << 38;
   private static final long FOUND = 1L << 37;
   /** Also stands for all numbers that do not fit in: such a row is not current. */
-  static final long MOST_NUMBER = FOUND - 1;
-  /** {@link #LEAST_SLOTS} are as many buckets as the bits of a hash that no tag has can tell. */
+  static final long MAX_NUMBER = FOUND - 1;
+  /** {@link #MIN_SLOTS} are as many buckets as the bits of a hash that no tag has can tell. */
   private static final int HASH_SHIFT = 7;
 
   /** Slots, and what is added to their numbers. */
@@ -71,7 +71,7 @@ public class RowVersions {
     }
 
     private long relative(long number) {
-      return Math.max(0, Math.min(number - base, MOST_NUMBER));
+      return Math.max(0, Math.min(number - base, MAX_NUMBER));
     }
 
     private int bucket(int rowHash) {
@@ -80,8 +80,8 @@ public class RowVersions {
 
     /** Returns the number of a slot's row, that of no write if it is not registered. */
     private long number(long word) {
-      long number = word & MOST_NUMBER;
-      return (word & REGISTERED) == 0 || number == MOST_NUMBER ? NOT_REGISTERED : base + number;
+      long number = word & MAX_NUMBER;
+      return (word & REGISTERED) == 0 || number == MAX_NUMBER ? NOT_REGISTERED : base + number;
     }
   }
 
@@ -96,7 +96,7 @@ public class RowVersions {
 
   /** @param base no write has a number below that */
   RowVersions(long base) {
-    table = new Table(base, LEAST_SLOTS);
+    table = new Table(base, MIN_SLOTS);
   }
 
   /** Called before each access to what threads share, for tests. */
@@ -132,9 +132,9 @@ public class RowVersions {
   private void raise(AtomicLongArray slots, int slot, long tag, long number) {
     step();
     long word = slots.get(slot);
-    while (word >>> TAG_SHIFT == tag && (word & MOST_NUMBER) < number) {
+    while (word >>> TAG_SHIFT == tag && (word & MAX_NUMBER) < number) {
       step();
-      if (slots.compareAndSet(slot, word, word & ~MOST_NUMBER | number)) {
+      if (slots.compareAndSet(slot, word, word & ~MAX_NUMBER | number)) {
         return;
       }
       word = slots.get(slot);
@@ -202,7 +202,7 @@ public class RowVersions {
     try {
       int slot = find(table, rowHash);
       if (slot < 0) {
-        slot = place(rowHash, last);
+        slot = slotFor(rowHash, last);
         AtomicLongArray slots = table.slots;
         slots.set(slot, tag(rowHash) << TAG_SHIFT);
         // A write that begins from here on raises the slot. All others are counted here.
@@ -237,9 +237,9 @@ public class RowVersions {
   }
 
   /** Returns an empty slot for a row, or else that of one which was not found of late. */
-  private int place(int rowHash, LongSupplier last) {
-    if (table.relative(last.getAsLong()) > MOST_NUMBER / 2) {
-      // Once in months. All rows are registered anew.
+  private int slotFor(int rowHash, LongSupplier last) {
+    if (table.relative(last.getAsLong()) > MAX_NUMBER / 2) {
+      // This happens once in months. All rows are registered anew.
       table = new Table(last.getAsLong(), table.slots.length());
     }
     AtomicLongArray slots = table.slots;
@@ -275,7 +275,7 @@ public class RowVersions {
   }
 
   private boolean areMany(int rows) {
-    return rows > slotCount() / 2 && slotCount() < MOST_SLOTS;
+    return rows > slotCount() / 2 && slotCount() < MAX_SLOTS;
   }
 
   private void grow() {
@@ -297,12 +297,12 @@ public class RowVersions {
     long tag = word >>> TAG_SHIFT;
     // The bit of the hash that tells the new bucket is in the tag.
     boolean isUpper = (tag << HASH_SHIFT & from.length() / WAYS) != 0;
-    int place = isUpper ? slot + from.length() : slot;
+    int target = isUpper ? slot + from.length() : slot;
     step();
-    to.set(place, word);
+    to.set(target, word);
     // What a write has raised before it could find the copy.
     step();
-    raise(to, place, tag, from.get(slot) & MOST_NUMBER);
+    raise(to, target, tag, from.get(slot) & MAX_NUMBER);
   }
 
   final int slotCount() {

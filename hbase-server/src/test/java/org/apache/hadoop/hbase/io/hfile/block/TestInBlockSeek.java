@@ -129,7 +129,7 @@ public class TestInBlockSeek {
   /** Rows that are each other's beginning, or differ in the first byte or the last. */
   private byte[] row() {
     if (comparator instanceof MetaCellComparator) {
-      // Where the order of bytes is another one: a comma is less than a letter, and more than '!'.
+      // This order differs from that of bytes: a comma is less than a letter, and more than '!'.
       String table = random.nextBoolean() ? "t" : random.nextBoolean() ? "t!" : "tt";
       return Bytes.toBytes(table + "," + (char) ('!' + random.nextInt(60)) + random.nextInt(20)
         + "," + random.nextInt(9) + random.nextInt(9));
@@ -196,7 +196,7 @@ public class TestInBlockSeek {
       new CacheConfig(files.conf(), null, null, allocator), true, files.conf());
   }
 
-  /** One that is there, or one like them, and in a buffer or in an array. */
+  /** Returns a key that is there, or one like them, in a buffer or in an array. */
   private Cell key(List<Cell> cells) throws IOException {
     KeyValue like = KeyValueUtil
       .copyToNewKeyValue(random.nextBoolean() ? cells.get(random.nextInt(cells.size())) : cell());

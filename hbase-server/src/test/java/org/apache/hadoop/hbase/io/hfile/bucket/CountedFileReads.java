@@ -41,7 +41,7 @@ public final class CountedFileReads extends BucketCache {
     }
   }
 
-  /** Whether all blocks that were put in are in the file. */
+  /** Returns whether all blocks that were put in are in the file. */
   public boolean isWritten() {
     return ramCache.isEmpty();
   }

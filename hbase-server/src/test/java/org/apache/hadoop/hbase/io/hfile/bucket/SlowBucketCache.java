@@ -48,7 +48,7 @@ public class SlowBucketCache extends BucketCache {
 
   @Override
   protected void startWriterThreads() {
-    // Called before this knows how slow it is.
+    // The superclass calls this before it is known how slow the cache is.
   }
 
   @Override

@@ -189,7 +189,7 @@ final class StressedTiers {
       assertEquals(0, tier.getMetaBlockCount());
       assertEquals(0, tier.getMetaBlockSize());
     }
-    assertEquals(0, first.getMetaPlaces());
+    assertEquals(0, first.getMetaItemBytes());
   }
 
   /** Waits until every pooled buffer is back, which writers may still hold for a moment. */

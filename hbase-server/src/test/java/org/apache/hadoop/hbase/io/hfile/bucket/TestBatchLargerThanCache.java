@@ -98,7 +98,7 @@ public class TestBatchLargerThanCache {
       conf) {
       @Override
       protected void startWriterThreads() {
-        // When all blocks wait.
+        // The test starts the writer when all blocks wait.
       }
 
       @Override

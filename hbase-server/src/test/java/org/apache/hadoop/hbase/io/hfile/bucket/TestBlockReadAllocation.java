@@ -95,8 +95,8 @@ public class TestBlockReadAllocation {
     pool = ByteBuffAllocator.create(conf, true);
     File dir = new File(util.getDataTestDir().toUri().getPath());
     assertTrue(dir.mkdirs());
-    String place = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
-    cache = new BucketCache(place, 8 << 20, size, new int[] { size + 1024 }, 1, 64, null,
+    String ioEngine = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
+    cache = new BucketCache(ioEngine, 8 << 20, size, new int[] { size + 1024 }, 1, 64, null,
       60000, conf);
     for (int i = 0; i < BLOCKS; i++) {
       BlockCacheKey key = CachedBlockFixture.key("file", (long) i * size, BlockType.DATA);

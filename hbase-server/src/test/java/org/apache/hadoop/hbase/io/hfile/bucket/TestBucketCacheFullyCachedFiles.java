@@ -97,7 +97,6 @@ public class TestBucketCacheFullyCachedFiles {
   @Test
   public void testFileIsNotFullyCachedAfterSpaceWasFreed() throws IOException {
     cacheWholeFile();
-    // More blocks than there is room for, all of them younger
     HFileBlockPair[] others = CacheTestUtils.generateHFileBlocks(BLOCK_SIZE,
       (int) (cache.getMaxSize() / (BLOCK_SIZE + 1024)));
     for (HFileBlockPair other : others) {
@@ -131,7 +130,7 @@ public class TestBucketCacheFullyCachedFiles {
     return keys;
   }
 
-  /** What the reader of the file asks before it caches a data block that it has read. */
+  /** Returns what the reader of the file asks before it caches a data block that it has read. */
   private boolean readsAreCached() {
     HFileInfo info = Mockito.mock(HFileInfo.class);
     Mockito.when(info.getHFileContext())

@@ -82,7 +82,7 @@ public class TestBucketCacheRestoreFailure {
     BucketCache cache = create(new int[] { 3072 });
     cacheBlocks(cache, 5, BLOCK_SIZE);
     cache.shutdown();
-    // One chunk more than there are: reading it gives null
+    // There is one chunk less: reading the second one gives null.
     try (RandomAccessFile map = new RandomAccessFile(persistedMap, "rw")) {
       map.seek(NUM_CHUNKS_OFFSET);
       map.writeLong(2);

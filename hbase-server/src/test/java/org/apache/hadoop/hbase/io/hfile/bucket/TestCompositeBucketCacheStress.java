@@ -54,7 +54,7 @@ public class TestCompositeBucketCacheStress {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestCompositeBucketCacheStress.class);
 
-  /** At least; by default a test ends as soon as all that is to happen has happened. */
+  /** Minimum time; by default a test ends as soon as all that is to happen has happened. */
   private static final long DURATION_NANOS =
     TimeUnit.SECONDS.toNanos(Integer.getInteger(StressedTiers.SECONDS, 0));
   /** How much longer the test runs if an expected event has not happened yet. */
@@ -159,7 +159,7 @@ public class TestCompositeBucketCacheStress {
     assertTrue(closedCount + " files closed, " + tiers.first().getSpilledCount()
       + " blocks spilled, " + tiers.cache().getReturnedBlockCount() + " came back, "
       + tiers.first().getStats().getHitCount()
-      + " hits in the first tier", hasSeenAll());
+      + " hits in L1", hasSeenAll());
     closed.forEach(tiers::assertNothingIsLeftOf);
     for (int i = 0; i < FILES; i++) {
       tiers.cache().evictBlocksByHfileName("file" + i);
@@ -179,7 +179,7 @@ public class TestCompositeBucketCacheStress {
   public void testNothingIsLeftBehindInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
     tiers.open();
-    // More than a server has handlers.
+    // A server has fewer handlers.
     stress(64);
   }
 }

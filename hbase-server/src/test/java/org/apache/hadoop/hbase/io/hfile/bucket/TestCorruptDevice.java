@@ -138,7 +138,7 @@ public class TestCorruptDevice {
       () -> tier.backingMap.containsKey(key(i)) && !tier.ramCache.containsKey(key(i)));
   }
 
-  /** Nothing may be left: neither places nor buffers. */
+  /** Nothing may be left: neither space nor buffers. */
   @After
   public void tearDown() {
     tier.evictBlocksByHfileName(FILE);
@@ -159,7 +159,7 @@ public class TestCorruptDevice {
     }
   }
 
-  /** Whether the tier has the block; if it does, it is the right one. */
+  /** Returns whether the tier has the block; if it does, it is the right one. */
   private boolean read(int i) {
     Cacheable block = tier.getBlock(key(i), true, false, true);
     if (block == null) {
@@ -188,10 +188,10 @@ public class TestCorruptDevice {
       tier.backingMap.get(key(i)).offset() + from);
   }
 
-  private void flip(int i, int place, int bit) throws IOException {
+  private void flip(int i, int position, int bit) throws IOException {
     byte[] bytes = bytesOf(i);
-    bytes[place] ^= 1 << bit;
-    write(i, bytes, place, place + 1);
+    bytes[position] ^= 1 << bit;
+    write(i, bytes, position, position + 1);
   }
 
   private void assertEvicted(Collection<Integer> bad) {
@@ -201,7 +201,7 @@ public class TestCorruptDevice {
     }
     assertEquals(bad.size(), tier.device().checksumFailures.sum());
     assertEquals(0, tier.device().ioErrors.get());
-    // Their places are free again, and the tier takes the blocks anew.
+    // Their space is free again, and the tier takes the blocks anew.
     for (int i : bad) {
       cache(i);
       assertTrue(read(i));
@@ -253,10 +253,11 @@ public class TestCorruptDevice {
     open();
     Set<Integer> bad = new HashSet<>();
     int length = tier.backingMap.get(key(0)).getLength();
-    // The time of caching if there is one, the header, the data, the metadata at the end.
-    int[] places = { 0, 7, 8, 20, 41, 45, 1000, length - 13, length - 12, length - 1 };
-    for (int i = 0; i < places.length; i++) {
-      flip(i, places[i], i % Byte.SIZE);
+    // The positions are in the time of caching if there is one, the header, the data, and the
+    // metadata.
+    int[] positions = { 0, 7, 8, 20, 41, 45, 1000, length - 13, length - 12, length - 1 };
+    for (int i = 0; i < positions.length; i++) {
+      flip(i, positions[i], i % Byte.SIZE);
       bad.add(i);
     }
     assertEvicted(bad);

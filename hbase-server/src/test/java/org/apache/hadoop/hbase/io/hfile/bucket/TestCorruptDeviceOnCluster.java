@@ -79,10 +79,10 @@ public class TestCorruptDeviceOnCluster {
     int flipped = 0;
     try (RandomAccessFile out = new RandomAccessFile(file, "rw")) {
       for (BucketEntry entry : tier().backingMap.values()) {
-        long place = entry.offset() + random.nextInt(entry.getLength());
-        out.seek(place);
+        long position = entry.offset() + random.nextInt(entry.getLength());
+        out.seek(position);
         int value = out.read();
-        out.seek(place);
+        out.seek(position);
         out.write(value ^ 1 << random.nextInt(Byte.SIZE));
         flipped++;
       }

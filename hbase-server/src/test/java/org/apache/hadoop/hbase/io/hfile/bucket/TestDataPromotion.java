@@ -80,7 +80,7 @@ public class TestDataPromotion {
   private static final String REGION = "fedcba9876543210fedcba9876543210";
   private static final int SIZE = 4000;
   private static final int LARGE_SIZE = 8500;
-  private static final int PLACE = 5120;
+  private static final int ITEM_SIZE = 5120;
   private static final int POOLED = 1000;
 
   @Rule
@@ -134,7 +134,7 @@ public class TestDataPromotion {
       assertEquals(0, tier.getBlockCount());
       await(() -> tier.heapSize() == 0);
     }
-    assertEquals(0, first.getMetaPlaces());
+    assertEquals(0, first.getMetaItemBytes());
     FrequencyPromotionPolicy policy = policy();
     assertEquals(0, policy.getBlockCount());
     assertEquals(0, policy.getUsedBytes());
@@ -205,7 +205,7 @@ public class TestDataPromotion {
       assertFalse(first.containsBlock(key));
       read(key);
       assertTrue(first.isAlreadyCached(key).get());
-      assertTrue("the second tier keeps its copy", second.containsBlock(key));
+      assertTrue("L2 keeps its copy", second.containsBlock(key));
       Cacheable block = cache.getBlock(key, true, false, true);
       assertArrayEquals(content(block(type, key.getOffset(), SIZE)), content(block));
       block.release();
@@ -282,7 +282,7 @@ public class TestDataPromotion {
     }
     long total = first.getAllocator().getTotalSize();
     assertTrue(first.getCurrentSize() <= total / 4);
-    assertTrue(first.getCurrentSize() > total / 4 - 2 * PLACE);
+    assertTrue(first.getCurrentSize() > total / 4 - 2 * ITEM_SIZE);
     Configuration changed = new Configuration(conf);
     changed.set(DATA_MAX, "0.1");
     cache.onConfigurationChange(changed);
@@ -352,7 +352,7 @@ public class TestDataPromotion {
   /** Fills L1 with meta blocks of a size. */
   private List<BlockCacheKey> fillWithMeta() {
     List<BlockCacheKey> keys = new ArrayList<>();
-    for (HFileBlock meta = block(META, 0, SIZE); first.hasRoomFor(meta);) {
+    for (HFileBlock meta = block(META, 0, SIZE); first.hasSpaceFor(meta);) {
       keys.add(key(REGION, keys.size(), META));
       put(keys.get(keys.size() - 1));
       await(() -> first.ramCache.isEmpty());
@@ -571,7 +571,7 @@ public class TestDataPromotion {
       int from = turn.getAndIncrement() % 5 * 60;
       others.subList(from, from + 60).forEach(this::read);
       Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().endsWith("-BucketCachePlaces")).forEach(looked::add);
+        .filter(thread -> thread.getName().endsWith("-BucketCacheReassign")).forEach(looked::add);
       // The first has made its decisions once there is another.
       return looked.size() > 1;
     });
@@ -602,7 +602,7 @@ public class TestDataPromotion {
     open();
     put(data(0));
     for (int i = 0; i < 5; i++) {
-      // Prefetch; a compaction or a scan that is not to cache; a reference.
+      // A prefetch, a compaction or a scan that is not to cache, and a reference read like this.
       cache.getBlock(data(0), true, false, false).release();
       cache.getBlock(data(0), false, false, true).release();
       cache.getBlock(key(FILE + "." + REGION, 0, BlockType.DATA), true, false, true).release();
@@ -616,7 +616,7 @@ public class TestDataPromotion {
     open();
     fillWithData(500);
     long used = second.getAllocator().getUsedSize();
-    assertTrue(policy().makeRoom(20 * PLACE) >= 20 * PLACE);
+    assertTrue(policy().evict(20 * ITEM_SIZE) >= 20 * ITEM_SIZE);
     settle();
     assertTrue(policy().getDemotedCount() >= 20);
     assertEquals(0, first.getSpilledCount() + first.getDroppedCount());
@@ -629,10 +629,10 @@ public class TestDataPromotion {
     put(data(0));
     read(data(0));
     Cacheable block = cache.getBlock(data(0), true, false, true);
-    assertEquals(0, policy().makeRoom(PLACE));
+    assertEquals(0, policy().evict(ITEM_SIZE));
     assertTrue(first.containsBlock(data(0)));
     block.release();
-    assertEquals(PLACE, policy().makeRoom(PLACE));
+    assertEquals(ITEM_SIZE, policy().evict(ITEM_SIZE));
     assertFalse(first.containsBlock(data(0)));
   }
 
@@ -660,7 +660,7 @@ public class TestDataPromotion {
     long bytes = 5 * block(BlockType.DATA, 0, SIZE).getSerializedLength();
     assertEquals(bytes, first.size());
     assertEquals(bytes, first.getCurrentDataSize());
-    assertEquals(5 * PLACE, first.getCurrentSize());
+    assertEquals(5 * ITEM_SIZE, first.getCurrentSize());
     cache.evictBlock(data(0));
     assertEquals(bytes / 5 * 4, first.size());
     assertEquals(0, first.getRegionCachedInfo().map(Map::size).orElse(0).intValue());
@@ -674,7 +674,7 @@ public class TestDataPromotion {
     int taken = 0;
     try {
       while (true) {
-        first.getAllocator().allocateBlock(PLACE);
+        first.getAllocator().allocateBlock(ITEM_SIZE);
         taken++;
       }
     } catch (IOException full) {
@@ -687,8 +687,8 @@ public class TestDataPromotion {
     for (int i = 0; i < first.getAllocator().getBuckets().length; i++) {
       BucketAllocator.Bucket bucket = first.getAllocator().getBuckets()[i];
       int size = bucket.getItemAllocationSize();
-      for (int item = bucket.usedCount() - 1; size == PLACE && item >= 0; item--) {
-        first.getAllocator().freeBlock(bucket.getBaseOffset() + (long) item * size, PLACE);
+      for (int item = bucket.usedCount() - 1; size == ITEM_SIZE && item >= 0; item--) {
+        first.getAllocator().freeBlock(bucket.getBaseOffset() + (long) item * size, ITEM_SIZE);
       }
     }
   }
@@ -706,9 +706,9 @@ public class TestDataPromotion {
     }
 
     @Override
-    public int placeFor(Cacheable block) {
+    public int sizeOf(Cacheable block) {
       before.run();
-      return super.placeFor(block);
+      return super.sizeOf(block);
     }
 
     @Override

@@ -108,7 +108,6 @@ public class TestDataPromotionAtShutdown {
         threads.add(thread);
       }
       await(() -> cache.getFirstLevelCache().getStats().getHitCount() > 0);
-      // At another moment each time.
       TimeUnit.MILLISECONDS.sleep(5 * round);
       cache.shutdown();
       done = true;

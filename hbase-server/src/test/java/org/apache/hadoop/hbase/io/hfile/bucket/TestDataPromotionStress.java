@@ -85,7 +85,7 @@ public class TestDataPromotionStress {
   public void setUp() {
     tiers = new StressedTiers(folder.getRoot(), 2, 8, "5120,9216");
     tiers.conf.set("hbase.blockcache.minblocksize", "4096");
-    // Full at times, so that promotions are refused.
+    // The queue is full at times, so that promotions are refused.
     tiers.conf.set("hbase.bucketcache.l1.writer.queuelength", "4");
     tiers.conf.set("hbase.bucketcache.composite.l1.meta.idle.ms", "1000");
   }
@@ -125,7 +125,7 @@ public class TestDataPromotionStress {
     tiers.read(key, type, sizeOf(offset), cacheOnMiss);
   }
 
-  /** A file that is read while it is closed, and of which no block is cached afterwards. */
+  /** Reads a file while it is closed; afterwards no block of it is cached. */
   private void openAndClose(ThreadLocalRandom random) throws Exception {
     String file = "closing" + closed;
     for (int i = 0; i < 20; i++) {
@@ -137,7 +137,7 @@ public class TestDataPromotionStress {
     closed++;
   }
 
-  /** The smaller the offset the likelier, so that some are worth promoting. */
+  /** Prefers small offsets, so that some are worth promoting. */
   private static int skewed(ThreadLocalRandom random) {
     double u = random.nextDouble();
     return (int) (BLOCKS * u * u * u);
@@ -259,7 +259,7 @@ public class TestDataPromotionStress {
   @Test
   public void testPolicyAndTiersAgreeInTwoTiersOfSharedMemory() throws Exception {
     tiers.useSharedMemory();
-    // More than a server has handlers.
+    // A server has fewer handlers.
     stress(64);
   }
 }

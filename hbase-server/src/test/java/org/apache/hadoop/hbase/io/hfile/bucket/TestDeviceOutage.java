@@ -251,7 +251,7 @@ public class TestDeviceOutage {
     assertFalse(tier.containsBlock(key(BLOCKS)));
     assertEquals(1, device.bypassedInserts.sum());
     HFileBlock block = CachedBlockFixture.block(BlockType.DATA, 0, SIZE);
-    assertFalse(tier.hasRoomFor(block));
+    assertFalse(tier.hasSpaceFor(block));
     assertFalse(tier.blockFitsIntoTheCache(block).get());
     block.release();
 
@@ -375,7 +375,7 @@ public class TestDeviceOutage {
       CachedBlockFixture.await(() -> tier.ramCache.isEmpty());
     }
     block.release();
-    // The first one, and each 32 blocks of a little more than half a megabyte.
+    // The first block is synced, and each 32 blocks of a little more than half a megabyte.
     assertEquals(3, syncs.get());
   }
 

@@ -269,7 +269,7 @@ public class TestDeviceRestart {
     flipped[3000] ^= 4;
     change(offsets[1], flipped);
     change(offsets[2] + 4096, new byte[length - 4096]);
-    // All but the time of caching, which would tell.
+    // The time of caching stays, as it would tell.
     byte[] three = bytes(offsets[3] + Long.BYTES, length - Long.BYTES);
     byte[] four = bytes(offsets[4] + Long.BYTES, length - Long.BYTES);
     change(offsets[3] + Long.BYTES, four);
@@ -352,7 +352,7 @@ public class TestDeviceRestart {
     assertEquals(BLOCKS, readAll());
   }
 
-  /** What a stock server sees of the map: the messages as they would be without the sums. */
+  /** A stock server sees the messages as they would be without the sums. */
   @Test
   public void testSumIsTheOnlyDifferenceInTheMap() throws Exception {
     tier();

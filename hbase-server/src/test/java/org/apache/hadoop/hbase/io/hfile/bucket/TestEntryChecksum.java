@@ -62,7 +62,7 @@ public class TestEntryChecksum {
     return bytes;
   }
 
-  /** Hadoop's own CRC32C. */
+  /** Returns Hadoop's own CRC32C. */
   private static int expected(byte[] bytes) {
     Checksum sum = DataChecksum.newDataChecksum(DataChecksum.Type.CRC32C, bytes.length);
     sum.update(bytes, 0, bytes.length);
@@ -125,10 +125,10 @@ public class TestEntryChecksum {
     ByteBuff read = ByteBuff.wrap(buffer);
     Random random = new Random(2);
     for (int i = 0; i < 2000; i++) {
-      int place = i < 16 ? i : random.nextInt(SIZE);
-      buffer.put(place, (byte) (bytes[place] ^ 1 << i % Byte.SIZE));
+      int position = i < 16 ? i : random.nextInt(SIZE);
+      buffer.put(position, (byte) (bytes[position] ^ 1 << i % Byte.SIZE));
       assertThrows(HBaseIOException.class, () -> EntryChecksum.check(read, sum));
-      buffer.put(place, bytes[place]);
+      buffer.put(position, bytes[position]);
     }
   }
 

@@ -113,9 +113,9 @@ public class TestEvictionsDuringReads {
   public void fill() throws IOException {
     File dir = new File(util.getDataTestDir().toUri().getPath());
     assertTrue(dir.mkdirs());
-    String place = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
+    String ioEngine = engine.equals("offheap") ? engine : engine + ":" + new File(dir, "cache");
     int[] bucketSizes = { BLOCK_SIZE + 1024 };
-    cache = new BucketCache(place, 8 << 20, BLOCK_SIZE, bucketSizes, writers, 64, null, 60000,
+    cache = new BucketCache(ioEngine, 8 << 20, BLOCK_SIZE, bucketSizes, writers, 64, null, 60000,
       conf);
     for (int i = 0; i < BLOCKS; i++) {
       Cacheable block = CachedBlockFixture.block(BlockType.DATA, (long) i * BLOCK_SIZE, BLOCK_SIZE);
@@ -136,7 +136,7 @@ public class TestEvictionsDuringReads {
     return CachedBlockFixture.key("file", (long) i * BLOCK_SIZE, BlockType.DATA);
   }
 
-  /** By key: the list of a file's blocks may lack one that was evicted and cached at once. */
+  /** Evicts by key: the list of a file's blocks may lack one that was cached anew at once. */
   private void evictEach() {
     for (int i = 0; i < BLOCKS; i++) {
       cache.evictBlock(key(i));
@@ -181,7 +181,7 @@ public class TestEvictionsDuringReads {
       && cache.backingMap.isEmpty() && isPoolWhole());
   }
 
-  /** Whether every buffer can be had again. */
+  /** Returns whether every buffer can be had again. */
   private boolean isPoolWhole() {
     List<ByteBuff> all = new ArrayList<>();
     long heapBefore = pool.getHeapAllocationBytes();

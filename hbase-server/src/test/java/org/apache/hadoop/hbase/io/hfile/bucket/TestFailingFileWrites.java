@@ -201,7 +201,6 @@ public class TestFailingFileWrites {
       assertThrows(IOException.class, () -> write(path, disk));
       assertNothingIsLeft(path);
     }
-    // All but the last byte
     Path path = files.newFile();
     FullDisk disk = new FullDisk(files.fileSystem(), length - 1);
     assertThrows(IOException.class, () -> write(path, disk));

@@ -57,7 +57,7 @@ public class TestFullyCachedFileEvictedTwice {
     try {
       for (int i = 0; i < ROUNDS; i++) {
         cache.fileCacheCompleted(FILE, SIZE);
-        // Another file of the region every other time.
+        // The region has another file every other time.
         long others = i % 2 * OTHERS;
         cache.regionCachedSize.put(REGION, SIZE + others);
         Future<?> first = another.submit(() -> {

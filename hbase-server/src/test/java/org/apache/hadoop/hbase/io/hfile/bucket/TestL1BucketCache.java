@@ -107,8 +107,8 @@ public class TestL1BucketCache {
     }
 
     @Override
-    public boolean hasRoomFor(Cacheable block) {
-      boolean has = super.hasRoomFor(block);
+    public boolean hasSpaceFor(Cacheable block) {
+      boolean has = super.hasSpaceFor(block);
       beforeMove.run();
       return has;
     }
@@ -184,7 +184,7 @@ public class TestL1BucketCache {
     await(() -> tier.ramCache.isEmpty());
   }
 
-  /** What the eviction for want of space does with one block. */
+  /** Returns what the eviction for want of space does with one block. */
   private boolean evictForSpace(BlockCacheKey key) {
     return first.evictBucketEntryIfNoRpcReferenced(key, first.backingMap.get(key));
   }
@@ -221,7 +221,7 @@ public class TestL1BucketCache {
     assertTrue(first.getSpilledCount() > 0);
   }
 
-  /** Three times what L1 holds; a block at a time, so that no queue is ever full. */
+  /** Inserts three times what L1 holds, one block at a time, so that no queue is ever full. */
   private void spillsAndLosesNone() throws Exception {
     open();
     int blocks = 600;
@@ -484,7 +484,7 @@ public class TestL1BucketCache {
     conf.set("hbase.bucketcache.bucket.sizes", "5120");
     open();
     HFileBlock another = block(META, 0, SIZE);
-    for (int i = 0; first.hasRoomFor(another); i++) {
+    for (int i = 0; first.hasSpaceFor(another); i++) {
       put(first, key("other", i, META));
     }
     assertEquals(2, cache.evictBlocksRangeByHfileName("other", 0, 1));
@@ -530,7 +530,7 @@ public class TestL1BucketCache {
   @Test
   public void testBlocksComeBackAfterAnotherThreadHasMadeRoom() throws Exception {
     open();
-    // Called with places left, as by a thread that found none before another made some.
+    // A thread that found no place calls this, too, after another one made some.
     first.freeSpace("Full!");
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);
@@ -552,10 +552,10 @@ public class TestL1BucketCache {
     for (int i = 0; i < 14; i++) {
       put(first, key("small", i, META));
     }
-    assertTrue("there is space", first.hasRoomFor(block(META, 0, SIZE)));
+    assertTrue("there is space", first.hasSpaceFor(block(META, 0, SIZE)));
     // What the writer of the 15th would do.
     first.freeSpace("Full!");
-    assertFalse(first.hasRoomFor(block(META, 0, SIZE)));
+    assertFalse(first.hasSpaceFor(block(META, 0, SIZE)));
     BlockCacheKey key = key(FILE, 0, META);
     put(second, key);
     cache.getBlock(key, true, false, true).release();

@@ -196,8 +196,8 @@ public class TestL1Entry {
   /** A place that were not freed would also keep a disabled tier from being used again. */
   @Test
   public void testFailedWriteOfAQueuedBlockFreesItsPlaceOnce() throws IOException {
-    int place = 40 * 1024 + 256;
-    BucketAllocator allocator = new BucketAllocator(1 << 20, new int[] { place });
+    int itemSize = 40 * 1024 + 256;
+    BucketAllocator allocator = new BucketAllocator(1 << 20, new int[] { itemSize });
     LongAdder size = new LongAdder();
     HFileBlock block = block(BlockType.LEAF_INDEX, 1, 40_000);
     L1QueueEntry queued = new L1QueueEntry(any -> false, new BucketCache.RAMQueueEntry(
@@ -214,11 +214,11 @@ public class TestL1Entry {
     metadata.clear();
     BucketEntry written =
       queued.writeToCache(engine, allocator, size, entry -> freed::incrementAndGet, metadata);
-    assertEquals(place, allocator.getUsedSize());
+    assertEquals(itemSize, allocator.getUsedSize());
     assertEquals(block.getSerializedLength(), size.sum());
     assertEquals(0, freed.get());
     assertTrue(written.markAsEvicted());
     assertEquals("the tier's recycler frees it", 1, freed.get());
-    assertEquals(place, allocator.getUsedSize());
+    assertEquals(itemSize, allocator.getUsedSize());
   }
 }

@@ -94,13 +94,13 @@ public class TestMappedFileOrder {
     FileMmapIOEngine engine =
       new ExclusiveMemoryMmapIOEngine(file.getPath(), (long) PIECES * PIECE);
     for (int i = 0; i < PIECES; i++) {
-      engine.write((ByteBuffer) ByteBuffer.allocate(4).putInt(i).flip(), place(i));
+      engine.write((ByteBuffer) ByteBuffer.allocate(4).putInt(i).flip(), position(i));
     }
     engine.sync();
     engine.shutdown();
     try (RandomAccessFile written = new RandomAccessFile(file, "r")) {
       for (int i = 0; i < PIECES; i++) {
-        written.seek(place(i));
+        written.seek(position(i));
         assertEquals("what is written to piece " + i, i, written.readInt());
       }
     }
@@ -111,7 +111,7 @@ public class TestMappedFileOrder {
     try (RandomAccessFile written = new RandomAccessFile(file, "rw")) {
       written.setLength((long) PIECES * PIECE);
       for (int i = 0; i < PIECES; i++) {
-        written.seek(place(i));
+        written.seek(position(i));
         written.writeInt(i);
       }
     }
@@ -119,14 +119,14 @@ public class TestMappedFileOrder {
       new SharedMemoryMmapIOEngine(file.getPath(), (long) PIECES * PIECE);
     for (int i = 0; i < PIECES; i++) {
       ByteBuff read = ByteBuff.wrap(ByteBuffer.allocate(4));
-      engine.bufferArray.read(place(i), read);
+      engine.bufferArray.read(position(i), read);
       assertEquals("what is read of piece " + i, i, read.rewind().getInt());
     }
     engine.shutdown();
   }
 
   /** Across the first two pieces, then in the middle of each. */
-  private static long place(int piece) {
+  private static long position(int piece) {
     return piece == 0 ? PIECE - 2 : (long) piece * PIECE + PIECE / 2;
   }
 
@@ -194,7 +194,7 @@ public class TestMappedFileOrder {
       cache(before, i);
     }
     before.shutdown();
-    // Those of the process that is gone.
+    // These entries belong to the process that is gone.
     before.backingMap.values().forEach(BucketEntry::markAsEvicted);
   }
 
@@ -220,7 +220,7 @@ public class TestMappedFileOrder {
     return CachedBlockFixture.block(BlockType.DATA, (long) i * BLOCK_SIZE, BLOCK_SIZE);
   }
 
-  /** One whose pieces have 1 MB. */
+  /** Opens a cache whose pieces have 1 MB. */
   private BucketCache open(String engine) throws IOException {
     return new BucketCache(engine + file, 16 << 20, BLOCK_SIZE, new int[] { BLOCK_SIZE + 1024 }, 1,
       64, map.getPath(), 60000, conf);

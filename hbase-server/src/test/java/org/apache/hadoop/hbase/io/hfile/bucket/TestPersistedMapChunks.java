@@ -99,7 +99,7 @@ public class TestPersistedMapChunks {
       Waiter.waitFor(conf, 120_000, 5, () -> cache.backingMap.containsKey(block.getBlockName())
         && !cache.ramCache.containsKey(block.getBlockName()));
     }
-    // The last ones in the order of the map
+    // These are the last ones in the order of the map.
     List<BlockCacheKey> keys = new ArrayList<>(cache.backingMap.keySet());
     cache.victims = keys.subList(BLOCKS - evicted, BLOCKS);
     cache.persistToFile();
@@ -113,7 +113,7 @@ public class TestPersistedMapChunks {
     cache.shutdown();
   }
 
-  /** The layout, since a stock server must be able to read it as well. */
+  /** A stock server must be able to read the layout as well. */
   @Test
   public void testMapWithoutBlocksHasItsFirstChunk() throws Exception {
     BucketCache cache = new EvictingCache();

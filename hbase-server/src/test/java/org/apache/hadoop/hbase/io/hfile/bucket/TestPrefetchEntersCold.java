@@ -70,7 +70,7 @@ public class TestPrefetchEntersCold {
   private static final String HOT_FILE = "0123456789abcdef0123456789abcdef";
   private static final BlockType DATA = BlockType.DATA;
   private static final int SECOND_MEGABYTES = 16;
-  private static final int PLACE = 9216;
+  private static final int ITEM_SIZE = 9216;
   private static final int HOT_SIZE = 8000;
   /** 2.5 MB: well below the half of L2 that blocks read twice are granted, and L1's room. */
   private static final int HOT_BLOCKS = 300;
@@ -93,7 +93,7 @@ public class TestPrefetchEntersCold {
   public void setUp() throws Exception {
     conf = CachedBlockFixture.tiers(8, SECOND_MEGABYTES,
       "file:" + new File(folder.getRoot(), "l2").getPath());
-    conf.set("hbase.bucketcache.bucket.sizes", "5120," + PLACE + ",17408");
+    conf.set("hbase.bucketcache.bucket.sizes", "5120," + ITEM_SIZE + ",17408");
     conf.set("hbase.blockcache.minblocksize", "8192");
     conf.setInt("hfile.index.block.max.size", 4096);
     conf.setInt("io.storefile.bloom.block.size", 4096);
@@ -180,12 +180,12 @@ public class TestPrefetchEntersCold {
     conf.setBoolean(CacheConfig.CACHE_INDEX_BLOCKS_ON_WRITE_KEY, true);
     conf.setBoolean(CacheConfig.CACHE_BLOOM_BLOCKS_ON_WRITE_KEY, true);
     long evicted = second.getStats().getEvictedCount();
-    // Several times as much as L2 holds.
+    // L2 holds a fraction of this.
     write();
     write();
     settle();
     long left = second.getStats().getEvictedCount() - evicted;
-    assertTrue("evicted " + left, left * PLACE > (long) SECOND_MEGABYTES << 20);
+    assertTrue("evicted " + left, left * ITEM_SIZE > (long) SECOND_MEGABYTES << 20);
     assertHot(hot);
   }
 
@@ -193,7 +193,7 @@ public class TestPrefetchEntersCold {
   private List<BlockCacheKey> makeHot() {
     List<BlockCacheKey> hot = new ArrayList<>();
     for (int i = 0; i < HOT_BLOCKS; i++) {
-      BlockCacheKey key = key(HOT_FILE, (long) i * PLACE, DATA);
+      BlockCacheKey key = key(HOT_FILE, (long) i * ITEM_SIZE, DATA);
       cache(tiers, key, block(DATA, key.getOffset(), HOT_SIZE));
       hot.add(key);
       if (i % 50 == 0) {

@@ -79,7 +79,7 @@ public class TestPromotionInterleavings {
 
   private static final int MAX_PREEMPTIONS = 3;
   private static final int SIZE = 4000;
-  private static final int PLACE = 5120;
+  private static final int ITEM_SIZE = 5120;
   private static final BlockCacheKey ONE = key("one", 1, BlockType.DATA);
   private static final BlockCacheKey TWO = key("two", 2, BlockType.DATA);
 
@@ -172,7 +172,7 @@ public class TestPromotionInterleavings {
   /** Makes the next read of a block one that follows reads of others. */
   private void forgetBurst() {
     for (int i = 0; i < 50; i++) {
-      policy.onHit(key("other", i, BlockType.DATA), PLACE);
+      policy.onHit(key("other", i, BlockType.DATA), ITEM_SIZE);
     }
   }
 
@@ -216,7 +216,7 @@ public class TestPromotionInterleavings {
       assertTrue("index", first.blocksByHFile.isEmpty());
       assertEquals("policy", 0, policy.getBlockCount());
       assertEquals(0, policy.getUsedBytes());
-      assertEquals(second.backingMap.size() * PLACE, second.getAllocator().getUsedSize());
+      assertEquals(second.backingMap.size() * ITEM_SIZE, second.getAllocator().getUsedSize());
       assertEquals(second.backingMap.size(), second.blocksByHFile.size());
       runs++;
     } while (interleavings.next());
@@ -229,8 +229,8 @@ public class TestPromotionInterleavings {
 
   private void assertInStep() {
     assertEquals(first.backingMap.size(), policy.getBlockCount());
-    assertEquals((long) first.backingMap.size() * PLACE, policy.getUsedBytes());
-    assertEquals(first.backingMap.size() * PLACE, first.getAllocator().getUsedSize());
+    assertEquals((long) first.backingMap.size() * ITEM_SIZE, policy.getUsedBytes());
+    assertEquals(first.backingMap.size() * ITEM_SIZE, first.getAllocator().getUsedSize());
     assertEquals(first.backingMap.size(), first.blocksByHFile.size());
     for (BucketEntry entry : first.backingMap.values()) {
       assertFalse("nobody reads it", entry.isRpcRef());
@@ -276,21 +276,21 @@ public class TestPromotionInterleavings {
 
   @Test
   public void testPromotionAndItsDemotion() throws Exception {
-    explore(this::nothing, this::nothing, this::readOne, () -> policy.makeRoom(PLACE),
-      () -> policy.makeRoom(PLACE));
+    explore(this::nothing, this::nothing, this::readOne, () -> policy.evict(ITEM_SIZE),
+      () -> policy.evict(ITEM_SIZE));
   }
 
   @Test
   public void testReaderOfAPlaceThatIsGivenToAnotherBlock() throws Exception {
     explore(this::promoteOne, this::nothing, this::readOne, () -> {
-      policy.makeRoom(PLACE);
+      policy.evict(ITEM_SIZE);
       readTwo();
     });
   }
 
   @Test
   public void testReaderDemotionAndTheEndOfTheFile() throws Exception {
-    explore(this::promoteOne, this::assertGone, this::readOne, () -> policy.makeRoom(PLACE),
+    explore(this::promoteOne, this::assertGone, this::readOne, () -> policy.evict(ITEM_SIZE),
       () -> cache.evictBlocksByHfileName("one"));
   }
 

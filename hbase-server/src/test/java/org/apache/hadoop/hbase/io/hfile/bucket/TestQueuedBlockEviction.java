@@ -205,7 +205,7 @@ public class TestQueuedBlockEviction {
     assertOnlyKeptRemain(cache, "kept", 0);
   }
 
-  /** What is in the cache when the writers have written all that they still have. */
+  /** Checks what is in the cache when the writers have written all that they still have. */
   private void assertOnlyKeptRemain(BlockCache levels, String file, int blocks) {
     mayWrite.countDown();
     CachedBlockFixture

@@ -93,7 +93,7 @@ public class TestRecoveredEntriesUseThePool {
       keys.add(key);
     }
     before.shutdown();
-    // Those of the process that is gone.
+    // These entries belong to the process that is gone.
     before.backingMap.values().forEach(BucketEntry::markAsEvicted);
     cache = open();
     CachedBlockFixture.await(() -> cache.getBackingMapValidated().get());

@@ -138,7 +138,7 @@ public class TestTierCounts {
     stressed.awaitWritten();
     L1BucketCache first = stressed.first();
     BucketCacheTier second = stressed.second();
-    // The writers' last word on what they have just written.
+    // The writers still count what they have just written.
     await(() -> {
       long used = first.getCurrentSize() + second.getCurrentSize();
       try {

@@ -84,7 +84,7 @@ public final class ClusterWithTiers {
     conf.set("hbase.bucketcache.l2.size", "64");
   }
 
-  /** A table of a cluster that runs already. */
+  /** Uses a table of a cluster that runs already. */
   ClusterWithTiers(HBaseTestingUtility running, String table) {
     this.util = running;
     this.table = TableName.valueOf(table);
@@ -103,7 +103,7 @@ public final class ClusterWithTiers {
     return table;
   }
 
-  /** An existing local folder, for L2. */
+  /** Returns an existing local folder, for L2. */
   public String folder() {
     return folder;
   }
@@ -231,7 +231,7 @@ public final class ClusterWithTiers {
     return (BucketCacheTier) cacheOf(server).getSecondLevelCache();
   }
 
-  /** The names of the table's files that a server has open. */
+  /** Returns the names of the table's files that a server has open. */
   public Set<String> files(HRegionServer server) {
     Set<String> files = new TreeSet<>();
     server.getRegions(table).forEach(region -> region.getStores().forEach(store -> store

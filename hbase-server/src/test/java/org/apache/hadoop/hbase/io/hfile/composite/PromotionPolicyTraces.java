@@ -110,7 +110,7 @@ public class PromotionPolicyTraces {
     }
 
     private boolean evict(BlockCacheKey key) {
-      assertTrue("a victim is in the fast tier", fast[block(key)]);
+      assertTrue("a victim is in L1", fast[block(key)]);
       fast[block(key)] = false;
       policy.onRemoved(key);
       return true;
@@ -230,7 +230,7 @@ public class PromotionPolicyTraces {
     });
   }
 
-  /** Block sizes of 8 to 256 KB, each power of two equally often. */
+  /** Returns block sizes of 8 to 256 KB, each power of two equally often. */
   private static int mixedSize(int block) {
     return 8 * 1024 << (int) ((FrequencySketch.hash((long) block) >>> 32) % 6);
   }
@@ -317,8 +317,8 @@ public class PromotionPolicyTraces {
   }
 
   /**
-   * A scan of 10 x L1 over blocks of its own from the middle on.
-   * @param every  each so manieth read is the scan's until it ends; 1 is all
+   * Returns a scan of 10 x L1 over blocks of its own from the middle on.
+   * @param every each so manieth read is the scan's until it ends; 1 is all
    * @param repeat how often in a row it reads each block
    */
   private static int[] withScan(int[] trace, int every, int repeat) {

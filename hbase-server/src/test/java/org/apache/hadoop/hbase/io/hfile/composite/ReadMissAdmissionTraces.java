@@ -233,7 +233,7 @@ public class ReadMissAdmissionTraces {
     }
   }
 
-  /** The price: each of the blocks that are read now has to be missed twice. */
+  /** The price is that each of the blocks that are read now has to be missed twice. */
   @Test
   public void testHotSetThatMovesNeedsMoreReadsAndFewerWrites() {
     String name = "zipf 0.99, other blocks hot";

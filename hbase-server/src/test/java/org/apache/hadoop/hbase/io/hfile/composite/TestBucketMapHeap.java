@@ -77,7 +77,6 @@ public class TestBucketMapHeap {
   @Test
   public void testMapLargerThanTheHeapIsRefusedAndNothingIsLeft() {
     Configuration conf = conf();
-    // 10 TB.
     conf.set(SIZE, "10485760");
     String message = assertThrows(IllegalArgumentException.class,
       () -> BlockCacheFactory.createBlockCache(conf)).getMessage();
@@ -122,7 +121,7 @@ public class TestBucketMapHeap {
       long before = mapBytes();
       insert(cache, 1000, blocks);
       double bytes = (double) (mapBytes() - before) / blocks;
-      // 241 to 252, without the allocator's share: the table may have grown.
+      // It is 241 to 252, without the allocator's share: the table may have grown.
       assertEquals(BucketMapHeap.BYTES_PER_BLOCK - 10, bytes, 15);
     } finally {
       cache.shutdown();
@@ -152,7 +151,7 @@ public class TestBucketMapHeap {
       new Object[] { new String[0] }, new String[] { String[].class.getName() });
     long bytes = 0;
     for (String line : histogram.split("\n")) {
-      // Rank, number, bytes, class, and from Java 9 on the module.
+      // The words are rank, number, bytes, class, and from Java 9 on the module.
       String[] words = line.trim().split("\\s+");
       if (words.length >= 4 && MAP_CLASSES.matcher(words[3]).matches()) {
         bytes += Long.parseLong(words[2]);

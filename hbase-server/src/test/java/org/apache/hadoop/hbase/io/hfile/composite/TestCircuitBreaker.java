@@ -39,8 +39,8 @@ public class TestCircuitBreaker {
   private final CircuitBreaker breaker = new CircuitBreaker(3, () -> now);
 
   private void open() {
-    for (int place = 0; place < 3; place++) {
-      breaker.failed(breaker.term(), place);
+    for (int position = 0; position < 3; position++) {
+      breaker.failed(breaker.term(), position);
     }
     assertFalse(breaker.isClosed());
   }
@@ -78,8 +78,8 @@ public class TestCircuitBreaker {
     int before = breaker.term();
     open();
     breaker.close();
-    for (int place = 0; place < 10; place++) {
-      assertFalse(breaker.failed(before, place));
+    for (int position = 0; position < 10; position++) {
+      assertFalse(breaker.failed(before, position));
     }
     assertTrue(breaker.isClosed());
   }

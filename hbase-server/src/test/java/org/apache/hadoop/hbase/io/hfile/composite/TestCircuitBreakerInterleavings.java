@@ -50,8 +50,8 @@ public class TestCircuitBreakerInterleavings {
     threads.close();
   }
 
-  /** An access at a place of its own, which fails if the device does not work when it begins. */
-  private Interleavings.Body access(long place) {
+  /** Accesses a position of its own; fails if the device does not work when it begins. */
+  private Interleavings.Body access(long position) {
     return () -> {
       threads.point();
       int term = breaker.term();
@@ -63,7 +63,7 @@ public class TestCircuitBreakerInterleavings {
         if (succeeds) {
           breaker.succeeded();
         } else {
-          breaker.failed(takesTermLate ? breaker.term() : term, place);
+          breaker.failed(takesTermLate ? breaker.term() : term, position);
         }
       }
     };

@@ -331,10 +331,10 @@ public class TestCompositeBucketCache {
     open();
     BlockCacheKey key = key(FILE, 0, BlockType.LEAF_INDEX);
     put(second, key, BlockType.LEAF_INDEX, SIZE);
-    // Even if the caller takes it for data.
+    // The caller may take it for data.
     assertServed(key(FILE, 0, BlockType.DATA), BlockType.LEAF_INDEX);
     await(() -> isWritten(first, key));
-    assertTrue("the second tier keeps its copy", second.containsBlock(key));
+    assertTrue("L2 keeps its copy", second.containsBlock(key));
     assertEquals(1, cache.getReturnedBlockCount());
     assertServed(key, BlockType.LEAF_INDEX);
     assertEquals(1, first.getStats().getHitCount());
@@ -384,7 +384,7 @@ public class TestCompositeBucketCache {
   /** Fills a tier with meta blocks of another file to just below where it starts to evict. */
   private void fill(BucketCacheTier tier) throws Exception {
     HFileBlock block = block(BlockType.LEAF_INDEX, 0, SIZE);
-    for (int i = 0; tier.hasRoomFor(block); i++) {
+    for (int i = 0; tier.hasSpaceFor(block); i++) {
       put(tier, key("other", i, BlockType.LEAF_INDEX), BlockType.LEAF_INDEX, SIZE);
     }
   }
@@ -447,7 +447,7 @@ public class TestCompositeBucketCache {
     cache.setMaxSize(1);
     ((ResizableBlockCache) cache.getFirstLevelCache()).setMaxSize(1);
     assertEquals(max, cache.getMaxSize());
-    assertTrue(first.hasRoomFor(block(BlockType.LEAF_INDEX, 0, SIZE)));
+    assertTrue(first.hasSpaceFor(block(BlockType.LEAF_INDEX, 0, SIZE)));
   }
 
   @Test

@@ -74,7 +74,7 @@ public class TestCompositeBucketCacheOnCluster {
     conf.set("hbase.bucketcache.composite.promotion", "none");
     useFiles(conf, "one");
     conf.setBoolean(CacheConfig.EVICT_BLOCKS_ON_CLOSE_KEY, true);
-    // Small enough that every file has leaf index blocks and bloom chunks.
+    // Chunks are so small that every file has leaf index blocks and bloom chunks.
     conf.setInt("hfile.index.block.max.size", 512);
     conf.setInt("io.storefile.bloom.block.size", 512);
     cluster.start();
@@ -96,7 +96,7 @@ public class TestCompositeBucketCacheOnCluster {
     return blocks.size();
   }
 
-  /** What each tier holds of the table, and that it is what belongs there. */
+  /** Checks that each tier holds of the table what belongs there. */
   private static void assertSorted(HRegionServer server, Set<String> files) {
     for (String file : files) {
       boolean[] seen = new boolean[2];
@@ -160,7 +160,7 @@ public class TestCompositeBucketCacheOnCluster {
   public void testSecondTierIsWarmAfterARestart() throws Exception {
     MiniHBaseCluster servers = util.getMiniHBaseCluster();
     HRegionServer before = cluster.server();
-    // Regions of a third and two thirds of the rows, and one of a single row.
+    // The regions have a third and two thirds of the rows, and a single one.
     try (Table table = cluster.createTableOfTwoFamilies(ROWS / 3, ROWS - 1)) {
       cluster.load(table, 0, ROWS);
       readAll(table, ROWS);

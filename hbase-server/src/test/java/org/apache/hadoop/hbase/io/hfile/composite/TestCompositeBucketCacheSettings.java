@@ -291,7 +291,7 @@ public class TestCompositeBucketCacheSettings {
 
   @Test
   public void testSmallestSizeForTheBuiltInBucketsIsAccepted() {
-    // 14 sizes, four of the largest, 513 KB, in each: 28.06 MB.
+    // A bucket of each of 14 sizes, four times the largest, 513 KB, takes 28.06 MB.
     conf.set("hbase.bucketcache.l1.size", "28.1");
     BlockCache cache = BlockCacheFactory.createBlockCache(conf);
     cache.shutdown();

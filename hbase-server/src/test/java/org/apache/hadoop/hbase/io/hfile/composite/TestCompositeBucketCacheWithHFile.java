@@ -87,8 +87,7 @@ public class TestCompositeBucketCacheWithHFile {
   public void setUp() throws Exception {
     conf = CachedBlockFixture.tiers(32, 64, "file:" + new File(folder.getRoot(), "l2").getPath());
     conf.set("hfile.block.cache.size", "0");
-    // Leaf and intermediate index blocks, and bloom chunks, all of them larger than the smallest
-    // piece that is taken from the pool.
+    // All blocks of index and bloom are larger than the smallest piece that is taken from the pool.
     conf.setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 256);
     conf.setInt(HFileBlockIndex.MIN_INDEX_NUM_ENTRIES_KEY, 4);
     conf.setInt("io.storefile.bloom.block.size", 1024);

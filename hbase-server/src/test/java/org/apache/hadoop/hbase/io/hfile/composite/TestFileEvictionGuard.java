@@ -45,7 +45,7 @@ public class TestFileEvictionGuard {
   }
 
   @Test
-  public void testNoMoveStartsWhileAnEvictionIsUnderWay() {
+  public void testNoMoveStartsWhileAnEvictionIsInFlight() {
     guard.evictionStarts("f");
     assertEquals(FileEvictionGuard.BUSY, guard.moveStarts("f"));
     guard.evictionEnds("f");

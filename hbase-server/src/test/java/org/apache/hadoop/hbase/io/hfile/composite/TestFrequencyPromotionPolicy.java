@@ -297,10 +297,10 @@ public class TestFrequencyPromotionPolicy {
       return true;
     }, 1);
     assertTrue(policy[0].onSlowHit(key(1), SIZE));
-    assertThrows(IllegalStateException.class, () -> policy[0].makeRoom(SIZE));
+    assertThrows(IllegalStateException.class, () -> policy[0].evict(SIZE));
     assertEquals(SIZE, policy[0].getUsedBytes());
     broken[0] = false;
-    assertEquals(SIZE, policy[0].makeRoom(SIZE));
+    assertEquals(SIZE, policy[0].evict(SIZE));
     assertEquals(0, policy[0].getUsedBytes());
   }
 
@@ -335,7 +335,7 @@ public class TestFrequencyPromotionPolicy {
     for (int round = 0; round < 20; round++) {
       tier.readAll(0, 100, 1);
     }
-    // Few new blocks: they reach the maximum long before anything ages, and tie for ever.
+    // The few new blocks reach the maximum long before anything ages, and tie for ever.
     for (int round = 0; round < 600; round++) {
       for (int block = 5000; block < 5010; block++) {
         tier.read(key(block), SIZE);
@@ -410,9 +410,9 @@ public class TestFrequencyPromotionPolicy {
   public void testRoomIsMadeUpToWhatIsThere() {
     MapTier tier = tierOf(10);
     tier.readAll(0, 10, 1);
-    assertEquals(3 * SIZE, tier.policy.makeRoom(2 * SIZE + 1));
-    assertEquals(7 * SIZE, tier.policy.makeRoom(100 * SIZE));
-    assertEquals(0, tier.policy.makeRoom(1));
+    assertEquals(3 * SIZE, tier.policy.evict(2 * SIZE + 1));
+    assertEquals(7 * SIZE, tier.policy.evict(100 * SIZE));
+    assertEquals(0, tier.policy.evict(1));
     tier.assertInStep();
   }
 
@@ -447,7 +447,7 @@ public class TestFrequencyPromotionPolicy {
             if (thread == 0 && action < 2) {
               tier.policy.onMetaPressure((long) (random.nextDouble() * usable));
             } else if (thread == 1 && action < 2) {
-              tier.policy.makeRoom(10 * SIZE);
+              tier.policy.evict(10 * SIZE);
             } else if (action < 10) {
               tier.remove(key(block));
             } else if (action < 12) {
@@ -480,7 +480,7 @@ public class TestFrequencyPromotionPolicy {
     // Nothing is left marked or unknown: every block that is there can be evicted.
     tier.policy.onMetaPressure(0);
     for (int i = 0; i < 1000 && !tier.blocks.isEmpty(); i++) {
-      tier.policy.makeRoom(usable);
+      tier.policy.evict(usable);
     }
     assertEquals(0, tier.blocks.size());
     tier.assertInStep();

@@ -46,9 +46,9 @@ public class TestGhostEntries {
     ghosts.setEntries(ghostEntries);
   }
 
-  private void openForPlaces(int places) {
+  private void openForItems(int items) {
     sketch = new FrequencySketch(10_000);
-    ghosts = GhostEntries.ofPlaces(sketch, places);
+    ghosts = GhostEntries.ofItems(sketch, items);
   }
 
   private void request(long entry) {
@@ -125,7 +125,7 @@ public class TestGhostEntries {
 
   @Test
   public void testTellsHowOftenEachEntryWasAskedForTheHighestCountFirst() {
-    openForPlaces(10);
+    openForItems(10);
     assertEquals(0, ghosts.counts().length);
     request(1, 4);
     request(2, 1);
@@ -136,7 +136,7 @@ public class TestGhostEntries {
 
   @Test
   public void testCountsThoseThatAreAskedForMostAmongManyOthers() {
-    openForPlaces(10);
+    openForItems(10);
     Random random = new Random(1);
     long[] asked = new long[10];
     for (int i = 0; i < 100_000; i++) {
@@ -159,10 +159,10 @@ public class TestGhostEntries {
 
   @Test
   public void testEntryThatReplacesAnotherBeginsAnew() {
-    openForPlaces(10);
+    openForItems(10);
     request(1, 1000);
     assertArrayEquals(new long[] { 999 }, ghosts.counts());
-    // Many times as many as there are slots; the first one is not requested meanwhile.
+    // There are many times as many as slots; the first one is not requested meanwhile.
     for (int entry = 2; entry < 10 * GhostEntries.SLOTS; entry++) {
       request(entry, 5);
     }
@@ -171,7 +171,7 @@ public class TestGhostEntries {
 
   @Test
   public void testEntryThatWasAdmittedBeginsAnew() {
-    openForPlaces(10);
+    openForItems(10);
     request(1, 3);
     assertArrayEquals(new long[] { 2 }, ghosts.counts());
     ghosts.onMiss(FrequencySketch.hash(1), true);
@@ -180,19 +180,19 @@ public class TestGhostEntries {
     assertArrayEquals(new long[] { 1 }, ghosts.counts());
   }
 
-  /** Of as many places as there may be, none is left out, within the limit of the table. */
+  /** Of as many items as there may be, none is left out, within the limit of the table. */
   @Test
   public void testEachOfManyPlacesHasAnEntry() {
-    int places = 20_000;
-    sketch = new FrequencySketch(places);
-    ghosts = GhostEntries.ofPlaces(sketch, places);
+    int items = 20_000;
+    sketch = new FrequencySketch(items);
+    ghosts = GhostEntries.ofItems(sketch, items);
     for (int times = 0; times < 3; times++) {
-      for (int entry = 1; entry <= places; entry++) {
+      for (int entry = 1; entry <= items; entry++) {
         request(entry);
       }
     }
     long[] counts = ghosts.counts();
-    assertTrue(counts.length + " of " + places, counts.length > 0.95 * places);
-    assertEquals(0, GhostEntries.ofPlaces(sketch, Integer.MAX_VALUE).counts().length);
+    assertTrue(counts.length + " of " + items, counts.length > 0.95 * items);
+    assertEquals(0, GhostEntries.ofItems(sketch, Integer.MAX_VALUE).counts().length);
   }
 }

@@ -113,7 +113,7 @@ public class TestReadLatencyHistogram {
       assertTrue(all.start() != ReadLatencyHistogram.NOT_TIMED);
       timed += some.start() == ReadLatencyHistogram.NOT_TIMED ? 0 : 1;
     }
-    // 10,000 expected; a hundred is one standard deviation.
+    // The expected number is 10,000; a hundred is one standard deviation.
     assertTrue("timed " + timed, timed > 9_200 && timed < 10_800);
     some.end(ReadLatencyHistogram.NOT_TIMED);
     some.roll();

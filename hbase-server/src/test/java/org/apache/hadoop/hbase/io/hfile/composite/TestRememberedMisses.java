@@ -154,7 +154,6 @@ public class TestRememberedMisses {
       LongPredicate misses = misses(blocks);
       assertFalse("" + blocks, misses.test(hash(1)));
       assertTrue("" + blocks, misses.test(hash(1)));
-      // One more than fits, and far more.
       add(misses, 2, ReadMissAdmission.setsFor(blocks) == 1 ? 4 : 100 * blocks);
       assertFalse("" + blocks, misses.test(hash(1)));
     }
@@ -187,7 +186,7 @@ public class TestRememberedMisses {
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       for (int round = 0; round < rounds; round++) {
-        // Twenty places for each block, so that none is forgotten meanwhile.
+        // Each block has space for twenty, so that none is forgotten meanwhile.
         LongPredicate misses = misses(20 * FEW);
         CyclicBarrier start = new CyclicBarrier(threads);
         Callable<Integer> adds = () -> {

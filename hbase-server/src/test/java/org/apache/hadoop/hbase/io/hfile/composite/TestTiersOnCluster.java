@@ -77,7 +77,7 @@ public class TestTiersOnCluster {
     return blocks;
   }
 
-  /** Every block that was read is in the cache: data in L2, meta in L1 or, spilled, in L2. */
+  /** Checks that every block that was read is in the tier where it belongs, or spilled to L2. */
   private void assertServesFromTiers(Table table, HRegionServer server) throws Exception {
     ClusterWithTiers.readAll(table, ROWS);
     CacheTier first = (CacheTier) ClusterWithTiers.cacheOf(server).getFirstLevelCache();

@@ -107,7 +107,7 @@ public enum CountingCaches {
     }
   }
 
-  /** Whether the cache knows that it has all of the file; one that cannot tell may have. */
+  /** Returns whether the cache knows that it has all of the file; some cannot tell. */
   static boolean hasWhole(BlockCache cache, String file) {
     return cache.getFullyCachedFiles().map(files -> files.containsKey(file)).orElse(true);
   }

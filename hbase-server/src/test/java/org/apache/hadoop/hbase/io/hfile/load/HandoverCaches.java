@@ -165,7 +165,7 @@ public enum HandoverCaches {
     CachedBlockFixture.await(() -> files(cache).equals(expected));
   }
 
-  /** A cache that shuts down forgets its blocks without release, which would look like a leak. */
+  /** Releases all blocks: a cache that shuts down forgets them, which would look like a leak. */
   public static void close(BlockCache cache) {
     CachedBlockFixture.awaitWriters(cache);
     CachedBlockFixture.close(cache);

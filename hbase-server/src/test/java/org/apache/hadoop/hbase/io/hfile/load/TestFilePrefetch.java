@@ -169,7 +169,7 @@ public class TestFilePrefetch {
     assertEquals(Collections.emptyList(),
       insertions.repeated(path.getName()).collect(Collectors.toList()));
     assertTrue("the stream", log.opens(path.getName()) <= 1);
-    // And the headers that single reads take with them.
+    // Single reads take headers with them.
     long read = log.bytes(path.getName());
     assertTrue(read + " bytes of " + size(all),
       read <= size(all) + (long) NEXT_HEADER * (blocks(path, false).size() * 2 + 3));
@@ -237,7 +237,7 @@ public class TestFilePrefetch {
     return map;
   }
 
-  /** Of all, or requested by a hint while the prefetch of the opened file waits to begin. */
+  /** The hint comes at once, or while the prefetch of the opened file waits to begin. */
   @Test
   public void testOnlyHotBlocksOfAFileThatIsTooLarge() throws Exception {
     files.conf().setLong(PrefetchLimit.FULL_MAX_BYTES_KEY, 1);
@@ -249,7 +249,7 @@ public class TestFilePrefetch {
         FilePrefetch prefetch = isHinted
           ? FilePrefetch.of(reader, cacheConf(), files.conf())
           : FilePrefetch.ofHotBlocks(reader, cacheConf(), files.conf(), map(hot));
-        // Ignored if only hot blocks are prefetched: there are no others.
+        // The prefetch ignores this if only hot blocks are prefetched: there are no others.
         prefetch.setFirst(isHinted ? map(hot) : new HotBlockMap(0));
         prefetch.run();
         assertEquals(FilePrefetch.Outcome.COMPLETE, prefetch.outcome());
@@ -385,7 +385,6 @@ public class TestFilePrefetch {
   @Test
   public void testBlockOnItsWayWhenTheFileIsClosedDoesNotStay() throws Exception {
     assertNoBlockStaysIfClosedBeforeBlock(2);
-    // And one of data.
     assertNoBlockStaysIfClosedBeforeBlock(blocks(written.get(0), false).size() + 5);
   }
 

@@ -80,7 +80,7 @@ public class TestHotBlockHint {
 
   @Test
   public void testHasTheBlocksThatWereAccessed() throws Exception {
-    // One level, as index blocks are looked up in the cache.
+    // The index has one level, as index blocks are looked up in the cache.
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);
     try (HFile.Reader reader = HFile.createReader(files.fileSystem(),
       files.write(CacheConfig.DISABLED), CacheConfig.DISABLED, true, files.conf())) {

@@ -215,7 +215,7 @@ public class TestHotBlockHintInterleavings {
     }
   }
 
-  /** What a server gets: the hint's sequence id, or a word. */
+  /** Returns what a server gets: the hint's sequence id, or a word. */
   private static String taken(FileSystem files) {
     try {
       HotBlockHint hint = HotBlockHint.readAndDelete(files, FILE);

@@ -131,7 +131,7 @@ public class TestInputFile {
     return HFile.createReader(files.fileSystem(), path, CacheConfig.DISABLED, true, files.conf());
   }
 
-  /** By HBase's own search of the index. */
+  /** Lists blocks by HBase's own search of the index. */
   private List<Block> blocks(HFile.Reader reader) throws IOException {
     List<Block> blocks = new ArrayList<>();
     try (HFileScanner scanner = reader.getScanner(files.conf(), false, false)) {
@@ -223,7 +223,7 @@ public class TestInputFile {
     return HotBlockHandover.hotBlocksOf(loaded, ALL, cache, others);
   }
 
-  /** The same rows in a file with another index: a block is hot if its counterpart is. */
+  /** Checks a file with the same rows and another index: a block is hot if its counterpart is. */
   private void assertTakenOver(int indexBytes) throws IOException {
     cache.hot = -1;
     files.conf().setInt(HFileBlockIndex.MAX_CHUNK_SIZE_KEY, 1 << 20);

@@ -78,7 +78,7 @@ public class TestPeakLimit {
     PeakLimit limit = limit(1.2, all(BLOCKS, 3));
     assertEquals(99, write(limit, all(BLOCKS / 2, 3))[3], 1);
     assertEquals(99, write(limit, all(BLOCKS / 2, 3))[3], 1);
-    assertFalse(limit.hasRoomFor(2 * SIZE));
+    assertFalse(limit.fits(2 * SIZE));
   }
 
   @Test
@@ -109,7 +109,7 @@ public class TestPeakLimit {
     assertEquals(200, write(limit(1.2), all(BLOCKS, 1))[1], 1);
   }
 
-  /** Also if the output is longer than was expected, or hotter, or a block exceeds the limit. */
+  /** The output may be longer than expected, or hotter, and a block may exceed the limit. */
   @Test
   public void testMaximum() {
     for (int[] expected : new int[][] { {}, all(BLOCKS, 0), random(BLOCKS, 1, 2, 3, MAX) }) {
@@ -123,7 +123,7 @@ public class TestPeakLimit {
   @Test
   public void testNothingIsCached() {
     for (PeakLimit limit : new PeakLimit[] { limit(1), new PeakLimit(0, 2, 0) }) {
-      assertFalse(limit.hasRoomFor(1));
+      assertFalse(limit.fits(1));
       limit.onWritten(SIZE, SIZE);
       assertFalse(limit.admits(MAX, SIZE));
     }
@@ -134,11 +134,11 @@ public class TestPeakLimit {
     PeakLimit limit = limit(1.2);
     write(limit, all(BLOCKS, 1));
     limit.onInputsEvicted(new long[MAX + 1]);
-    assertTrue(limit.hasRoomFor(BLOCKS * SIZE));
-    assertFalse(limit.hasRoomFor(BLOCKS * SIZE * 6 / 5));
+    assertTrue(limit.fits(BLOCKS * SIZE));
+    assertFalse(limit.fits(BLOCKS * SIZE * 6 / 5));
   }
 
-  /** Twice as many as fit, the hottest ones last. Blocks take twice their bytes in the file. */
+  /** Half of the blocks fit, the hottest are last. They take twice their bytes in the file. */
   @Test
   public void testColdestDeferredBlocksAreLeftOut() {
     PeakLimit limit = limit(1);

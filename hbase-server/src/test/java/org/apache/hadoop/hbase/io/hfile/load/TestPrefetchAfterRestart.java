@@ -123,7 +123,7 @@ public class TestPrefetchAfterRestart {
     @Override
     public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
       if (key.getOffset() == dropped && waiting.compareAndSet(true, false)) {
-        // Seen among those on their way to the queue, which then refuses it.
+        // It is among the blocks on their way to the queue, which then refuses it.
         getStats().failInsert();
         return Optional.of(true);
       }

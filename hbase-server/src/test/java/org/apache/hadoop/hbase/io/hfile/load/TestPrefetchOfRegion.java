@@ -202,7 +202,7 @@ public class TestPrefetchOfRegion {
     Waiter.waitFor(conf, 120_000, 5, () -> PrefetchExecutor.isCompleted(path));
   }
 
-  /** Where the load-on-open section begins, which is read when a file is opened. */
+  /** Returns where the load-on-open section begins, which is read when a file is opened. */
   private static long endOfBlocks(HStoreFile file) {
     return file.getReader().getHFileReader().getTrailer().getLoadOnOpenDataOffset();
   }

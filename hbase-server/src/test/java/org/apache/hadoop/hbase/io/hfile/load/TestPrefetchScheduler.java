@@ -276,7 +276,7 @@ public class TestPrefetchScheduler {
     }
     pool.setCorePoolSize(4);
     hold.countDown();
-    // Each file for its first block, and the one that has read it for its next.
+    // Each file asks for its first block, and the one that has read it for its next.
     Waiter.waitFor(files.conf(), 120_000, 1, () -> asked.get() == 5);
     assertEquals(1, scheduled.stream().mapToLong(each -> each.file().prefetchedBlocks()).sum());
     configure();
@@ -361,7 +361,7 @@ public class TestPrefetchScheduler {
       Path path = write(i);
       scheduled.add(schedule(open(path)));
       if (i % 3 == 0) {
-        // A link, which waits for the other one.
+        // This is a link, which waits for the other one.
         scheduled.add(schedule(open(path)));
       }
     }
@@ -391,7 +391,7 @@ public class TestPrefetchScheduler {
     return scheduled;
   }
 
-  /** What a file waits for, five times over, does not happen but for its cancellation. */
+  /** Checks that what a file waits for, five times over, only happens if it is cancelled. */
   private void assertCancelEnds(Callable<ScheduledPrefetch> begin) throws Exception {
     int times = 5;
     for (int i = 0; i < times; i++) {
@@ -446,7 +446,7 @@ public class TestPrefetchScheduler {
   }
 
   @Test
-  public void testCancelEndsReadThatIsUnderWay() throws Exception {
+  public void testCancelEndsReadThatIsInFlight() throws Exception {
     assertCancelEnds(this::scheduleStalled);
     assertTrue(interrupted);
   }
@@ -615,7 +615,6 @@ public class TestPrefetchScheduler {
     int cancelled = 0;
     int all = 0;
     for (int round = 0; round < 6; round++) {
-      // One, the default, and more than there are files.
       pool.setCorePoolSize(new int[] { 1, 4, 13 }[round % 3]);
       List<ScheduledPrefetch> scheduled = new ArrayList<>();
       configure(PrefetchSettings.LIMIT_KEY, ONE_BLOCK_AT_MOST);

@@ -101,7 +101,7 @@ final class SegmentServerProcess {
     return process.name();
   }
 
-  /** Null before there is one. */
+  /** Returns null before there is a sample. */
   Sample sample() {
     return sample;
   }

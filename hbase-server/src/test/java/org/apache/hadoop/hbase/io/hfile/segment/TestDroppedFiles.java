@@ -163,7 +163,7 @@ public class TestDroppedFiles {
     assertEquals(200, found(OTHER, 200));
     assertEquals(cache.getCurrentSize() - cache.getBlockCount() * CachedFile.ENTRY_OVERHEAD,
       cache.getRegionCachedInfo().get().get(REGION).longValue());
-    // Nor after another one.
+    // Another one finds none either.
     killAndRecover("a", "b");
     assertEquals(0, found(FILE, 200));
     assertEquals(200, found(OTHER, 200));
@@ -183,7 +183,7 @@ public class TestDroppedFiles {
     killAndRecover("a");
     assertEquals(60, found(OTHER, 60));
     assertTrue(cache.metrics().deadBlocksFound.sum() > 500);
-    // More than half of the tier: dead segments go before those of the file that lives.
+    // This is more than half of the tier: dead segments go before those of the file that lives.
     for (int i = 0; i < 15; i++) {
       pushOut();
     }

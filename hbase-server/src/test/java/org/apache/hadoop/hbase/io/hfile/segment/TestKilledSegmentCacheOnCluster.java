@@ -141,7 +141,7 @@ public class TestKilledSegmentCacheOnCluster {
       Set<String> files = cluster.filesInHdfs(killed);
       Set<String> others = cluster.filesInHdfs(filler);
       String region = util.getAdmin().getRegions(killed).get(0).getEncodedName();
-      // Not before, so that it is given one table after the other.
+      // It starts only now, so that it is given one table after the other.
       first = startServer("first", true);
       ServerName name = first.name().get(5, TimeUnit.MINUTES);
       cluster.move(killed, name);
@@ -154,7 +154,7 @@ public class TestKilledSegmentCacheOnCluster {
       util.waitFor(LONG_ENOUGH_MS, 20, () -> of.sample().waiting == 0);
       first.kill();
       cluster.buryAndReassign(name);
-      // Not before, as it is not to be given the regions.
+      // It starts only now, as it is not to be given the regions.
       second = startServer("second", true);
       name = second.name().get(5, TimeUnit.MINUTES);
       SegmentServerProcess next = second;
@@ -180,7 +180,7 @@ public class TestKilledSegmentCacheOnCluster {
     }
   }
 
-  /** What is in progress when the server is killed. */
+  /** Does what is in progress when the server is killed. */
   private void work(int round, Table table) {
     TableName name = table.getName();
     try {

@@ -129,7 +129,7 @@ public class TestOnlineFilesOnCluster {
         ClusterWithTiers.readAll(linked, ROWS);
       }
       List<String> left = orphans();
-      // References of the daughters, at most.
+      // Only references of the daughters may be left.
       assertTrue(left.toString(), left.stream().allMatch(name -> name.contains(".")));
       assertTrue(cache().files().live().stream().anyMatch(file -> !left.contains(file.name())));
     }

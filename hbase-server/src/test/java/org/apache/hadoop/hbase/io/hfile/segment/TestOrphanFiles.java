@@ -73,7 +73,7 @@ public class TestOrphanFiles {
   private final CachedFiles files = new CachedFiles();
   private final OrphanFiles orphans = new OrphanFiles(GRACE);
 
-  /** A region with one store that has these files open. */
+  /** Returns a region with one store that has these files open. */
   static HRegion region(RegionInfo info, boolean mob, String... storeFiles) {
     HRegion region = mock(HRegion.class);
     when(region.getRegionInfo()).thenReturn(info);

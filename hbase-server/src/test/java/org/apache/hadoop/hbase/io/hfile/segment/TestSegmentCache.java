@@ -243,7 +243,7 @@ public class TestSegmentCache {
     int[] lengths = { 0, 1, 17, 127, 128, 4096, 65_537, 900_000 };
     for (int length : lengths) {
       HFileBlock block = block(BlockType.DATA, length, length);
-      assertTrue(cache.accepts(block));
+      assertTrue(cache.blockFitsIntoTheCache(block).get());
       cache(cache, key(FILE, length, BlockType.DATA), block);
     }
     for (int length : lengths) {
@@ -253,7 +253,6 @@ public class TestSegmentCache {
       found.release();
     }
     HFileBlock large = block(BlockType.DATA, 5, 1 << 20);
-    assertFalse(cache.accepts(large));
     assertFalse(cache.blockFitsIntoTheCache(large).get());
     cache(cache, key(FILE, 5, BlockType.DATA), large);
     assertFalse(isRight(FILE, 5));
@@ -366,7 +365,7 @@ public class TestSegmentCache {
     assertFalse(cache.isAlreadyCached(key(FILE, 1, BlockType.DATA)).get());
   }
 
-  /** What counts for the region if all blocks are of it. */
+  /** Returns what counts for the region if all blocks are of it. */
   private long regionBytes() {
     return cache.getCurrentSize() - cache.getBlockCount() * CachedFile.ENTRY_OVERHEAD;
   }
@@ -557,7 +556,7 @@ public class TestSegmentCache {
     assertTrue(gauge("ReclaimedSegmentCount") > 50);
     assertTrue(cache.getStats().getEvictedCount() > 1_500);
     assertFalse(cache.blockFitsIntoTheCache(block(BlockType.DATA, 0, BLOCK)).get());
-    assertFalse(cache.hasRoomFor(block(BlockType.DATA, 0, BLOCK)));
+    assertFalse(cache.hasSpaceFor(block(BlockType.DATA, 0, BLOCK)));
     cache.evictBlocksByHfileName(OTHER);
     assertTrue(cache.blockFitsIntoTheCache(block(BlockType.DATA, 0, BLOCK)).get());
   }

@@ -176,10 +176,10 @@ public class TestSegmentCacheSettings {
     assertEquals(min, settings().maxIndexBytes());
     conf.set(SIZE, "65536");
     assertEquals(2 << 20, settings().expectedBlocks());
-    // 48 MB at 24 bytes a block, and 2 MB.
+    // The index takes 48 MB at 24 bytes a block, and 2 MB.
     assertEquals(50L * PagePool.SLAB_BYTES, settings().maxIndexBytes());
     conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "1");
-    // More than the direct memory of this process.
+    // This is more than the direct memory of this process.
     assertEquals((24L * 64 + 2) * PagePool.SLAB_BYTES,
       SegmentCacheSettings.of(conf.get(ENGINE), SIZE, 65536L << 20, null, conf).maxIndexBytes());
     conf.set(SegmentCacheSettings.EXPECTED_BLOCK_KB_KEY, "16383");

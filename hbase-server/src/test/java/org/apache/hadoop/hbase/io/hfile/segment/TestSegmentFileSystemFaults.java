@@ -117,7 +117,7 @@ public class TestSegmentFileSystemFaults {
     return true;
   }
 
-  /** Whether a command could be run and has succeeded. */
+  /** Returns whether a command could be run and has succeeded. */
   private static boolean run(String... command) throws InterruptedException {
     try {
       return new ProcessBuilder(command).inheritIO().start().waitFor() == 0;
@@ -205,7 +205,7 @@ public class TestSegmentFileSystemFaults {
         // It is full.
       }
     }
-    // More than three times what there is space for.
+    // There is space for less than a third of them.
     insert(2000);
     assertEquals(0, gauge("BypassedDeviceCount"));
     assertEquals(0, gauge("ReadOnlyDeviceCount"));

@@ -24,7 +24,7 @@ import java.util.List;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
 import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.MemoryLoan;
+import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
 
 /** Lends pages of a size, and writes to all of a page as soon as it is taken back. */
 final class OverwritingTier implements LendingTier {
@@ -36,7 +36,7 @@ final class OverwritingTier implements LendingTier {
   private int lent;
   private boolean lending = true;
 
-  /** @param max the most loans */
+  /** @param max the most units */
   OverwritingTier(int pageSize, int max) {
     this.pageSize = pageSize;
     this.max = max;
@@ -47,20 +47,20 @@ final class OverwritingTier implements LendingTier {
   }
 
   @Override
-  public synchronized List<MemoryLoan> lend(int loans) {
-    List<MemoryLoan> all = new ArrayList<>();
-    while (all.size() < loans && lent < max) {
+  public synchronized List<LentMemory> lend(int units) {
+    List<LentMemory> all = new ArrayList<>();
+    while (all.size() < units && lent < max) {
       ByteBuffer[] pages = new ByteBuffer[PAGES];
       Arrays.setAll(pages, i -> ByteBuffer.allocateDirect(pageSize));
-      all.add(new MemoryLoan(pages, new long[PAGES]));
+      all.add(new LentMemory(pages, new long[PAGES]));
       lent++;
     }
     return all;
   }
 
   @Override
-  public synchronized void takeBack(MemoryLoan loan) {
-    for (ByteBuffer page : loan.pages()) {
+  public synchronized void takeBack(LentMemory unit) {
+    for (ByteBuffer page : unit.pages()) {
       for (int at = 0; at < pageSize; at += Long.BYTES) {
         page.putLong(at, 0x5555_5555_5555_5555L);
       }
@@ -78,18 +78,18 @@ final class OverwritingTier implements LendingTier {
   }
 
   @Override
-  public long getLoanSize() {
+  public long getUnitSize() {
     return PAGES * pageSize;
   }
 
   @Override
   public long getMaxLent() {
-    return max * getLoanSize();
+    return max * getUnitSize();
   }
 
   @Override
   public synchronized long getLent() {
-    return lent * getLoanSize();
+    return lent * getUnitSize();
   }
 
   @Override

@@ -96,18 +96,18 @@ public class TestBorrowedMemory {
   /** The numbers are one page, an odd number of pages, and more pages than there are stripes. */
   @Test
   public void testMoreMemoryHoldsMoreRows() {
-    for (int loans : new int[] { 1, 3, 7 }) {
+    for (int units : new int[] { 1, 3, 7 }) {
       RowCache cache = new RowCache(400 << 10, MAX_ROW);
       CachedRegion region = cache.open(0);
-      OverwritingTier tier = new OverwritingTier(PAGE, loans);
+      OverwritingTier tier = new OverwritingTier(PAGE, units);
       BorrowedMemory memory = new BorrowedMemory(tier, cache.stripes(), cache.metrics());
       int[] there = new int[3];
       for (int phase = 0; phase < 3; phase++) {
         if (phase == 1) {
-          memory.borrow(loans + 1);
-          assertEquals(loans, memory.count());
+          memory.borrow(units + 1);
+          assertEquals(units, memory.count());
         } else {
-          memory.giveBack(2 * loans);
+          memory.giveBack(2 * units);
           assertEquals(0, tier.getLent());
         }
         // The rows fill the memory.
@@ -122,7 +122,7 @@ public class TestBorrowedMemory {
         assertEquals(there[phase], cache.rows());
       }
       double more = (double) there[1] / there[0];
-      double expected = 1 + loans * 3 * PAGE / (400.0 * 1024);
+      double expected = 1 + units * 3 * PAGE / (400.0 * 1024);
       assertEquals(expected, more, 0.1 * expected);
       assertEquals(there[0], there[2], there[0] * 0.1);
     }

@@ -100,27 +100,27 @@ public class TestRowCacheSize {
     }
     long rows = cache.rows();
     LOG.info("{} of {} rows; {} bytes of index", rows, ROWS, index);
-    // Those that have no room beside others in RowVersions are not found.
+    // Rows that have no space beside others in RowVersions are not found.
     assertTrue(hits + " of " + rows, hits <= rows && hits > 0.98 * rows);
     assertTrue("rows: " + rows, rows > 0);
     assertTrue("bytes of index: " + index, index <= rows * (MAX_INDEX_BYTES - RowStripe.HEADER));
   }
 
-  /** Else the chains of its index grow with the number of stripes. */
+  /** The chains of the index of a stripe would grow with the number of stripes otherwise. */
   @Test
   public void testAnyPlaceInTheIndexOfAStripeIsUsed() {
     SplittableRandom random = new SplittableRandom(2);
     int stripes = 128;
-    int places = 1 << 14;
+    int slots = 1 << 14;
     BitSet used = new BitSet();
-    // Twenty hashes for each place.
-    for (int i = 0; i < 20 * stripes * places; i++) {
+    // Twenty hashes for each slot.
+    for (int i = 0; i < 20 * stripes * slots; i++) {
       int hash = random.nextInt();
       if (RowCache.stripe(hash, stripes) == 3) {
-        used.set(hash & places - 1);
+        used.set(hash & slots - 1);
       }
     }
-    assertEquals(places, used.cardinality());
+    assertEquals(slots, used.cardinality());
   }
 
   /** A row's probability is one by its rank; four times as many are read as have room. */

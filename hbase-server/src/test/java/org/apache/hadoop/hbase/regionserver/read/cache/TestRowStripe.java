@@ -61,7 +61,7 @@ public class TestRowStripe {
     stripe.put(key(row), region, 1, RowStripe.since(0), 0, Bytes.toBytes(row), Integer.BYTES, true);
   }
 
-  /** All but a few, which RowVersions has no room for beside others. */
+  /** Checks that all rows are cached but a few, which RowVersions has no space for. */
   private void assertCached() {
     int cached = 0;
     for (int row = 0; row < ROWS; row++) {

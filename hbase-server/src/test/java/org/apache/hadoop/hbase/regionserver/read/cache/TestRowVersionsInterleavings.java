@@ -47,7 +47,7 @@ public class TestRowVersionsInterleavings {
     HBaseClassTestRule.forClass(TestRowVersionsInterleavings.class);
 
   private static final int ROW = 1;
-  private static final int BUCKETS = RowVersions.LEAST_SLOTS / RowVersions.WAYS;
+  private static final int BUCKETS = RowVersions.MIN_SLOTS / RowVersions.WAYS;
   private static final int PREEMPTIONS = 2;
 
   private final Interleavings interleavings = new Interleavings(PREEMPTIONS);
@@ -185,7 +185,7 @@ public class TestRowVersionsInterleavings {
     explore(model -> {
       model.versions.register(ROW, () -> 0);
       return new Interleavings.Body[] { model::write,
-        () -> model.versions.growFor(RowVersions.LEAST_SLOTS), () -> {
+        () -> model.versions.growFor(RowVersions.MIN_SLOTS), () -> {
           model.cache();
           model.lookUp();
           model.lookUp();
@@ -219,7 +219,7 @@ public class TestRowVersionsInterleavings {
     });
   }
 
-  /** An eviction of the row, of which it is registered and cached anew, beside a write. */
+  /** The row is evicted, registered and cached anew beside a write. */
   @Test
   public void testWriterOfARowThatIsEvicted() throws Exception {
     explore(model -> {
@@ -240,7 +240,7 @@ public class TestRowVersionsInterleavings {
     explore(model -> {
       model.cache();
       return new Interleavings.Body[] { model::write, () -> {
-        model.versions.growFor(RowVersions.LEAST_SLOTS);
+        model.versions.growFor(RowVersions.MIN_SLOTS);
         model.lookUp();
       }, () -> model.versions.unregister(ROW) };
     });
@@ -299,7 +299,7 @@ public class TestRowVersionsInterleavings {
     for (int i = 0; i < rows.length; i++) {
       current[i] = versions.isCurrent(rows[i], i);
     }
-    for (int slots = 2 * RowVersions.LEAST_SLOTS; slots <= 1 << 20; slots *= 2) {
+    for (int slots = 2 * RowVersions.MIN_SLOTS; slots <= 1 << 20; slots *= 2) {
       versions.growFor(slots / 4 + 1);
       assertEquals(slots, versions.slotCount());
     }
@@ -316,9 +316,9 @@ public class TestRowVersionsInterleavings {
   public void testNumbersWithoutEnd() {
     RowVersions versions = new RowVersions(5);
     assertEquals(7, versions.register(ROW, () -> 7));
-    versions.raise(ROW, RowVersions.MOST_NUMBER + 100);
-    assertFalse(versions.isCurrent(ROW, RowVersions.MOST_NUMBER + 1_000));
-    long large = RowVersions.MOST_NUMBER + 2_000;
+    versions.raise(ROW, RowVersions.MAX_NUMBER + 100);
+    assertFalse(versions.isCurrent(ROW, RowVersions.MAX_NUMBER + 1_000));
+    long large = RowVersions.MAX_NUMBER + 2_000;
     assertEquals(large, versions.register(other(1), () -> large));
     assertTrue(versions.isCurrent(other(1), large));
     versions.raise(other(1), large + 1);

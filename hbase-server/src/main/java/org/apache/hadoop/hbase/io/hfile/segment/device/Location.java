@@ -134,7 +134,7 @@ public final class Location {
   }
 
   /** Returns whether two locations are equal except for their access counts. */
-  public static boolean isSamePlace(long a, long b) {
+  public static boolean isSame(long a, long b) {
     return ((a ^ b) & ~ACCESS_MASK) == 0;
   }
 

@@ -36,8 +36,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  *
  * The id is new whenever a device is initialized anew, so that all of its former segments are
  * foreign to it. The epoch grows with each opening. Sequence numbers begin with it, so that they
- * always grow although the last one is not recorded. There are two copies, {@value #PLACE} bytes
- * each, which are written alternately: a torn write leaves the other one intact.
+ * always grow although the last one is not recorded. There are two copies of {@value #COPY_BYTES}
+ * bytes, which are written alternately: a torn write leaves the other one intact.
  */
 @InterfaceAudience.Private
 public final class Superblock {
@@ -46,7 +46,7 @@ public final class Superblock {
   /** Start of {@link TombstoneLog}, which ends where segments begin. */
   public static final int LOG_START = 8192;
 
-  private static final int PLACE = 4096;
+  private static final int COPY_BYTES = 4096;
   private static final long MAGIC = 0x5345474d43414348L;
   private static final int VERSION = 2;
   private static final int SUM = 48;
@@ -108,10 +108,10 @@ public final class Superblock {
   public static Superblock read(SegmentDevice device) throws IOException {
     Superblock newest = null;
     IOException failure = null;
-    for (int place = 0; place < LOG_START; place += PLACE) {
+    for (int position = 0; position < LOG_START; position += COPY_BYTES) {
       try {
-        ByteBuffer buffer = ByteBuffer.allocate(PLACE);
-        device.read(buffer, place);
+        ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
+        device.read(buffer, position);
         Superblock found = decode(buffer, 0);
         newest = newest == null || found != null && found.epoch > newest.epoch ? found : newest;
       } catch (IOException e) {
@@ -137,12 +137,12 @@ public final class Superblock {
 
   /** Writes this superblock and syncs the device. */
   public void write(SegmentDevice device) throws IOException {
-    ByteBuffer buffer = ByteBuffer.allocate(PLACE);
+    ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
     buffer.putLong(MAGIC).putInt(VERSION).putInt(segmentSize).putLong(idHigh).putLong(idLow)
       .putLong(epoch);
     buffer.putInt(SUM, sum(buffer, 0));
     buffer.clear();
-    device.write(buffer, (epoch & 1) * PLACE);
+    device.write(buffer, (epoch & 1) * COPY_BYTES);
     device.sync();
   }
 

@@ -66,7 +66,7 @@ final class IndexPages {
     throws IOException {
     CRC32 sum = new CRC32();
     byte[] page = new byte[PagePool.PAGE_BYTES];
-    // One page at a time: an untrusted length must not allocate all memory.
+    // The array grows page by page: an untrusted length must not allocate all memory.
     long[] pages = new long[Math.min(pageCount, INITIAL_PAGES)];
     int filled = 0;
     boolean whole = false;

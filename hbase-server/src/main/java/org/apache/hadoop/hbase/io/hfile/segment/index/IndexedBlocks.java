@@ -130,7 +130,7 @@ public final class IndexedBlocks implements SegmentDirectory {
   public int accesses(String fileName, long blockOffset, long location) {
     CachedFile file = files.get(fileName);
     long now = file == null ? Location.ABSENT : index.get(file.id(), blockOffset);
-    return Location.isPresent(now) && Location.isSamePlace(now, location)
+    return Location.isPresent(now) && Location.isSame(now, location)
       ? Location.access(now)
       : NOT_HERE;
   }

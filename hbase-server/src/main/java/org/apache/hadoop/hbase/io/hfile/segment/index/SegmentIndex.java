@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * bytes per block once it is filled, less than {@value #MAX_BLOCK_BYTES} when blocks are replaced
  * by others, and less than a tenth of a byte per block on the heap.
  * <p>
- * The map is partitioned by file and by stretches of {@value #STRETCH_BYTES} bytes of a file, so
+ * The map is partitioned by file and by intervals of {@value #INTERVAL_BYTES} bytes of a file, so
  * that the blocks of a file are found by a scan of few partitions. Each partition is a hash table
  * of its own ({@link IndexPartition}). A lookup reads at most two buckets of it without a lock. A
  * table grows when it needs to, so the longest wait of a writer is for the copy of one partition,
@@ -48,8 +48,8 @@ public final class SegmentIndex {
   /** Maximum offset of a block in its file, 1 TB less one byte. */
   public static final long MAX_OFFSET = IndexKey.MAX_OFFSET;
 
-  private static final int STRETCH_BITS = 25;
-  private static final int STRETCH_BYTES = 1 << STRETCH_BITS;
+  private static final int INTERVAL_BITS = 25;
+  private static final int INTERVAL_BYTES = 1 << INTERVAL_BITS;
   private static final int BLOCKS_PER_PARTITION = 4096;
   private static final int MAX_PARTITIONS = 1 << 17;
   /**
@@ -181,7 +181,7 @@ public final class SegmentIndex {
       long slot = partition.find(IndexKey.mix(IndexKey.block(fileId, offset)));
       if (
         slot == IndexPartition.NOWHERE
-          || !Location.isSamePlace(IndexPartition.location(slot), expected)
+          || !Location.isSame(IndexPartition.location(slot), expected)
       ) {
         return false;
       }
@@ -218,7 +218,7 @@ public final class SegmentIndex {
         return Location.ABSENT;
       }
       long location = IndexPartition.location(slot);
-      if (!anywhere && !Location.isSamePlace(location, expected)) {
+      if (!anywhere && !Location.isSame(location, expected)) {
         return Location.ABSENT;
       }
       partition.clear(slot);
@@ -245,7 +245,7 @@ public final class SegmentIndex {
         long slot = partition.find(IndexKey.mix(IndexKey.block(fileId, offset)));
         if (slot != IndexPartition.NOWHERE) {
           long now = IndexPartition.location(slot);
-          if (Location.isSamePlace(now, location) && Location.access(now) < Location.MAX_ACCESS) {
+          if (Location.isSame(now, location) && Location.access(now) < Location.MAX_ACCESS) {
             partition.setLocation(slot, Location.withAccess(now, Location.access(now) + 1));
           }
         }
@@ -258,28 +258,28 @@ public final class SegmentIndex {
   /**
    * Visits the blocks of a file. A block that is inserted or removed concurrently may be missed, or
    * visited after its removal. The visitor is called without a lock. Scans one partition for each
-   * {@value #STRETCH_BYTES} bytes of the file.
+   * {@value #INTERVAL_BYTES} bytes of the file.
    * @param from the minimum offset
    * @param to   the maximum offset
    */
   public void forEachOf(int fileId, long from, long to, Visitor visitor) {
-    forEachStretch(fileId, from, to,
+    forEachInterval(fileId, from, to,
       (partition, filter) -> forEachIn(partition, filter, visitor));
   }
 
-  private interface StretchVisitor {
+  private interface IntervalVisitor {
     void visit(IndexPartition partition, IndexFilter filter);
   }
 
-  private void forEachStretch(int fileId, long from, long to, StretchVisitor visitor) {
+  private void forEachInterval(int fileId, long from, long to, IntervalVisitor visitor) {
     long first = Math.max(0, from);
     long last = Math.min(to, MAX_OFFSET);
     if (fileId < 1 || fileId > MAX_FILE_ID || first > last) {
       return;
     }
-    for (long stretch = first >>> STRETCH_BITS; stretch <= last >>> STRETCH_BITS; stretch++) {
-      long begin = Math.max(first, stretch << STRETCH_BITS);
-      long end = Math.min(last, (stretch + 1 << STRETCH_BITS) - 1);
+    for (long interval = first >>> INTERVAL_BITS; interval <= last >>> INTERVAL_BITS; interval++) {
+      long begin = Math.max(first, interval << INTERVAL_BITS);
+      long end = Math.min(last, (interval + 1 << INTERVAL_BITS) - 1);
       visitor.visit(partitionOf(fileId, begin),
         (id, offset, location) -> id == fileId && offset >= begin && offset <= end);
     }
@@ -340,7 +340,7 @@ public final class SegmentIndex {
    */
   public int removeOf(int fileId, long from, long to, Visitor gone) {
     int[] removed = new int[1];
-    forEachStretch(fileId, from, to,
+    forEachInterval(fileId, from, to,
       (partition, filter) -> removed[0] += removeIn(partition, filter, gone));
     return removed[0];
   }
@@ -469,8 +469,8 @@ public final class SegmentIndex {
   }
 
   private IndexPartition partitionOf(int fileId, long offset) {
-    long stretch = IndexKey.block(fileId, offset) >>> STRETCH_BITS;
-    return partitions[(int) (IndexKey.mix(stretch) >>> 32) & partitions.length - 1];
+    long interval = IndexKey.block(fileId, offset) >>> INTERVAL_BITS;
+    return partitions[(int) (IndexKey.mix(interval) >>> 32) & partitions.length - 1];
   }
 
   private static void check(int fileId, long offset) {

@@ -31,7 +31,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * change together, under {@link StoreMonitor#lock}: {@link #enqueue} adds a segment, and
  * {@link #dequeued} removes it whatever its outcome. The bytes in {@link StoreDevice#backlog} are
  * added when space in a segment is reserved and subtracted by the device's writer alone, exactly
- * once each. A thread that waits for {@link StoreMonitor#room} counts itself among the waiters
+ * once each. A thread that waits for {@link StoreMonitor#space} counts itself among the waiters
  * before it reads the backlog, and the writer subtracts bytes before it reads the waiters, so that
  * no signal is lost. A stall is not signalled, hence each wait has a limit. Thread-safe.
  */
@@ -42,7 +42,7 @@ final class InsertionControl {
   private final StoreDevices devices;
   private final StoreMonitor monitor;
   private final ReentrantLock lock;
-  private final Condition room;
+  private final Condition space;
   private final int bufferCount;
   /** Maximum backlog in bytes before an insertion that accepts a wait has to wait. */
   private final long smoothBacklog;
@@ -55,7 +55,7 @@ final class InsertionControl {
     this.devices = devices;
     this.monitor = monitor;
     this.lock = monitor.lock;
-    this.room = monitor.room;
+    this.space = monitor.space;
     this.bufferCount = settings.bufferCount();
     // Each device may have one nearly written segment, and one more must be free to be opened.
     this.smoothBacklog =
@@ -63,7 +63,7 @@ final class InsertionControl {
   }
 
   /** Returns whether an insertion from this source would currently be accepted. */
-  boolean hasRoom(InsertSource kind) {
+  boolean hasSpace(InsertSource kind) {
     return !monitor.isStopped() && isPendingBelow(pendingLimit(kind));
   }
 
@@ -93,24 +93,24 @@ final class InsertionControl {
   }
 
   /**
-   * Waits for {@link #hasRoom}.
+   * Waits for {@link #hasSpace}.
    * @param nanos maximum time to wait
-   * @return whether there is room
+   * @return whether there is space
    */
-  boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
-    if (hasRoom(kind) || nanos <= 0) {
-      return hasRoom(kind);
+  boolean awaitSpace(InsertSource kind, long nanos) throws InterruptedException {
+    if (hasSpace(kind) || nanos <= 0) {
+      return hasSpace(kind);
     }
     lock.lockInterruptibly();
     try {
       long left = nanos;
-      while (!hasRoom(kind) && !monitor.isStopped() && left > 0) {
-        left = room.awaitNanos(left);
+      while (!hasSpace(kind) && !monitor.isStopped() && left > 0) {
+        left = space.awaitNanos(left);
       }
     } finally {
       lock.unlock();
     }
-    return hasRoom(kind);
+    return hasSpace(kind);
   }
 
   /** Returns the number of waiting segments from which an insertion is refused. */
@@ -151,7 +151,7 @@ final class InsertionControl {
       long left = nanos;
       while (left > 0 && !monitor.isStopped() && isBehind()) {
         // A stall, after which the device no longer counts, is not signalled.
-        room.awaitNanos(Math.min(left, MAX_PROGRESS_WAIT));
+        space.awaitNanos(Math.min(left, MAX_PROGRESS_WAIT));
         left = end - System.nanoTime();
       }
       return left;
@@ -183,7 +183,7 @@ final class InsertionControl {
     if (waiters > 0) {
       lock.lock();
       try {
-        room.signalAll();
+        space.signalAll();
       } finally {
         lock.unlock();
       }

@@ -34,8 +34,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 final class SegmentBuffer {
-  /** Result of {@link #reserve} if there is no room. */
-  static final long NO_ROOM = -1;
+  /** Result of {@link #reserve} if there is no space. */
+  static final long NO_SPACE = -1;
 
   /** The outcome of writing a segment. */
   enum Outcome {
@@ -81,7 +81,7 @@ final class SegmentBuffer {
    * Reserves space for an entry. A caller that gets space must call {@link #copied} in any case.
    * @param onDiskSize as for {@link SegmentFooter#add}
    * @return the number of the entry in the upper half and its offset in the lower half, or
-   *         {@link #NO_ROOM}
+   *         {@link #NO_SPACE}
    */
   synchronized long reserve(String fileName, long blockOffset, int length, int category,
     int onDiskSize) {
@@ -89,17 +89,17 @@ final class SegmentBuffer {
       sealed
         || (long) footer.dataEnd() + length + footer.sizeWith(fileName) > memory.capacity()
     ) {
-      return NO_ROOM;
+      return NO_SPACE;
     }
-    int place = footer.dataEnd();
+    int position = footer.dataEnd();
     copies++;
     int number = footer.add(fileName, blockOffset, length, category, onDiskSize);
-    return (long) number << Integer.SIZE | place;
+    return (long) number << Integer.SIZE | position;
   }
 
   /**
    * Records that a file is complete.
-   * @return false if there is no room for the record
+   * @return false if there is no space for the record
    */
   synchronized boolean keep(CompleteFile file) {
     if (sealed || footer.dataEnd() + footer.sizeWith(file) > memory.capacity()) {
@@ -113,15 +113,15 @@ final class SegmentBuffer {
     return (int) (reserved >>> Integer.SIZE);
   }
 
-  static int place(long reserved) {
+  static int position(long reserved) {
     return (int) reserved;
   }
 
   /** Returns the memory of an entry. */
-  ByteBuffer entry(int place, int length) {
+  ByteBuffer entry(int position, int length) {
     ByteBuffer entry = memory.duplicate();
-    entry.limit(place + length);
-    entry.position(place);
+    entry.limit(position + length);
+    entry.position(position);
     return entry.slice();
   }
 
@@ -164,8 +164,8 @@ final class SegmentBuffer {
    * copies have finished, as {@link #footer}.
    * @return the number of bytes of entries that were not recorded before
    */
-  int writtenTo(int place) {
-    int more = Math.max(0, Math.min(place, footer.dataEnd()) - written);
+  int writtenTo(int position) {
+    int more = Math.max(0, Math.min(position, footer.dataEnd()) - written);
     written += more;
     return more;
   }
@@ -200,9 +200,9 @@ final class SegmentBuffer {
   }
 
   /** Fills a buffer from its position to its limit; the caller must hold a reference. */
-  void read(ByteBuff to, int place) {
+  void read(ByteBuff to, int position) {
     ByteBuffer from = memory.duplicate();
-    from.position(place);
+    from.position(position);
     for (ByteBuffer item : to.nioByteBuffers()) {
       from.limit(from.position() + item.remaining());
       item.put(from);

@@ -344,7 +344,7 @@ final class SegmentCleaner implements Runnable {
     ByteBuffer entry = ByteBuffer.allocate(footer.length(number));
     int term = device.reads().term();
     try {
-      device.read(entry, segment, footer.place(number));
+      device.read(entry, segment, footer.position(number));
       device.reads().succeeded();
     } catch (IOException | RuntimeException e) {
       outages.readFailed(device, term, segment, e);

@@ -41,10 +41,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  *
  * <pre>
  *  name: length 2, UTF-8 bytes; length 2, the region's name in UTF-8 or nothing
- *  entry: file 4 | category 1, size on disk 3 or 0 | block's offset 8 | place 4 | length 4
+ *  entry: file 4 | category 1, size on disk 3 or 0 | block's offset 8 | position 4 | length 4
  *  complete file: file 4 | data blocks 4 | size 8
  *  trailer:
- *   0 magic           8      48 place of the footer    4
+ *   0 magic           8      48 position of the footer    4
  *   8 version         4      52 number of files        4
  *  12 segment size    4      56 number of entries      4
  *  16 id of device   16      60 end of the entries     4
@@ -53,7 +53,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  *  40 sequence        8
  * </pre>
  *
- * Places are offsets in bytes from the beginning of the segment. Version 1 had no regions, no sizes
+ * Positions are bytes from the beginning of the segment. Version 1 had no regions, no sizes
  * on disk and no complete files; it is still read. Not thread-safe.
  */
 @InterfaceAudience.Private
@@ -87,7 +87,7 @@ final class SegmentFooter {
   private int count;
   private int[] files = new int[FIRST_ENTRIES];
   private long[] offsets = new long[FIRST_ENTRIES];
-  private int[] places = new int[FIRST_ENTRIES];
+  private int[] positions = new int[FIRST_ENTRIES];
   private int[] lengths = new int[FIRST_ENTRIES];
   private byte[] categories = new byte[FIRST_ENTRIES];
   private int[] sizes = new int[FIRST_ENTRIES];
@@ -130,7 +130,7 @@ final class SegmentFooter {
       return sequence;
     }
 
-    /** Offset of the footer, in bytes from the beginning of the segment. */
+    /** Returns offset of the footer, in bytes from the beginning of the segment. */
     int start() {
       return start;
     }
@@ -179,14 +179,14 @@ final class SegmentFooter {
       int size = 2 * count;
       files = Arrays.copyOf(files, size);
       offsets = Arrays.copyOf(offsets, size);
-      places = Arrays.copyOf(places, size);
+      positions = Arrays.copyOf(positions, size);
       lengths = Arrays.copyOf(lengths, size);
       categories = Arrays.copyOf(categories, size);
       sizes = Arrays.copyOf(sizes, size);
     }
     files[count] = numberOf(name);
     offsets[count] = blockOffset;
-    places[count] = dataEnd;
+    positions[count] = dataEnd;
     lengths[count] = length;
     categories[count] = (byte) category;
     sizes[count] = onDiskSize == (onDiskSize & SIZE_MASK) ? onDiskSize : 0;
@@ -249,8 +249,8 @@ final class SegmentFooter {
     return offsets[number];
   }
 
-  int place(int number) {
-    return places[number];
+  int position(int number) {
+    return positions[number];
   }
 
   /** Returns whether an entry is of a block of an in-memory family. */
@@ -273,8 +273,8 @@ final class SegmentFooter {
   }
 
   /** Returns the number of the entry at an offset, negative if none begins there. */
-  int entryAt(int place) {
-    return Arrays.binarySearch(places, 0, count, place);
+  int entryAt(int position) {
+    return Arrays.binarySearch(positions, 0, count, position);
   }
 
   /** Returns the number of files; names and regions are numbered from 0. */
@@ -293,7 +293,7 @@ final class SegmentFooter {
 
   /** Returns the location of an entry, with an access count of 0. */
   long location(int segment, int number) {
-    return Location.of(segment, places[number], lengths[number], 0, categories[number]);
+    return Location.of(segment, positions[number], lengths[number], 0, categories[number]);
   }
 
   /**
@@ -333,7 +333,7 @@ final class SegmentFooter {
     for (int i = 0; i < count; i++) {
       if (lengths[i] != 0) {
         segment.putInt(files[i]).putInt(categories[i] << 24 | sizes[i]).putLong(offsets[i])
-          .putInt(places[i]).putInt(lengths[i]);
+          .putInt(positions[i]).putInt(lengths[i]);
       }
     }
     complete.forEach((file, told) -> segment.putInt(file).putInt(told.dataBlocks())
@@ -422,7 +422,7 @@ final class SegmentFooter {
       int size = trailer.entryCount;
       footer.files = new int[size];
       footer.offsets = new long[size];
-      footer.places = new int[size];
+      footer.positions = new int[size];
       footer.lengths = new int[size];
       footer.categories = new byte[size];
       footer.sizes = new int[size];
@@ -447,23 +447,23 @@ final class SegmentFooter {
     int categoryAndSize = bytes.getInt();
     int category = categoryAndSize >>> 24;
     long offset = bytes.getLong();
-    int place = bytes.getInt();
+    int position = bytes.getInt();
     int length = bytes.getInt();
     if (
       file < 0 || file >= nameCount || category > Location.MAX_KIND || offset < 0
-        || offset > IndexKey.MAX_OFFSET || place < dataEnd || length <= 0
-        || length > Location.MAX_ENTRY_BYTES || length > trailer.dataEnd - place
-        || (place | length) % Location.UNIT != 0
+        || offset > IndexKey.MAX_OFFSET || position < dataEnd || length <= 0
+        || length > Location.MAX_ENTRY_BYTES || length > trailer.dataEnd - position
+        || (position | length) % Location.UNIT != 0
     ) {
       return false;
     }
     files[count] = file;
     offsets[count] = offset;
-    places[count] = place;
+    positions[count] = position;
     lengths[count] = length;
     categories[count] = (byte) category;
     sizes[count] = categoryAndSize & SIZE_MASK;
-    dataEnd = place + length;
+    dataEnd = position + length;
     count++;
     return true;
   }

@@ -53,7 +53,7 @@ final class SegmentInserter {
   private final InsertionControl control;
   private final StoreMonitor monitor;
   private final ReentrantLock lock;
-  private final Condition room;
+  private final Condition space;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
   private final int maxData;
@@ -71,7 +71,7 @@ final class SegmentInserter {
     this.control = control;
     this.monitor = monitor;
     this.lock = monitor.lock;
-    this.room = monitor.room;
+    this.space = monitor.space;
     this.directory = directory;
     this.metrics = metrics;
     this.maxData = Math.min(settings.segmentSize() - SegmentFooter.MAX_BYTES_FOR_ONE,
@@ -82,7 +82,7 @@ final class SegmentInserter {
   }
 
   /** Returns whether a block of this serialized length fits in a segment. */
-  boolean accepts(int dataLength) {
+  boolean fits(int dataLength) {
     return dataLength > 0 && dataLength <= maxData;
   }
 
@@ -91,7 +91,7 @@ final class SegmentInserter {
    * Failures of a device are counted and never thrown.
    * @param category  a value of {@link Location#categoryOf}, with {@link Location#IN_MEMORY} for a
    *                  block of an in-memory family
-   * @param waitNanos maximum time to wait for room, 0 to be refused at once if there is none
+   * @param waitNanos maximum time to wait for space, 0 to be refused at once if there is none
    * @return whether it is stored
    * @throws InterruptedException if the thread is interrupted while it waits
    */
@@ -99,7 +99,7 @@ final class SegmentInserter {
     InsertSource kind, long waitNanos) throws InterruptedException {
     int dataLength = block.getSerializedLength();
     if (
-      !accepts(dataLength) || blockOffset < 0 || blockOffset > IndexKey.MAX_OFFSET
+      !fits(dataLength) || blockOffset < 0 || blockOffset > IndexKey.MAX_OFFSET
         || file.name().length() > SegmentFooter.MAX_NAME_LENGTH
     ) {
       metrics.unfit.increment();
@@ -109,11 +109,11 @@ final class SegmentInserter {
     long left = control.awaitProgress(waitNanos);
     while (true) {
       SegmentBuffer current = open;
-      if (control.hasRoom(kind)) {
+      if (control.hasSpace(kind)) {
         long reserved = current == null
-          ? SegmentBuffer.NO_ROOM
+          ? SegmentBuffer.NO_SPACE
           : reserve(current, file.name(), blockOffset, length, category, onDiskSize(block));
-        if (reserved != SegmentBuffer.NO_ROOM) {
+        if (reserved != SegmentBuffer.NO_SPACE) {
           return copy(current, reserved, file, blockOffset, block, dataLength, category, kind);
         }
         if (openNext(current, false)) {
@@ -139,7 +139,7 @@ final class SegmentInserter {
   private long reserve(SegmentBuffer in, String fileName, long blockOffset, int length,
     int category, int onDiskSize) {
     long reserved = in.reserve(fileName, blockOffset, length, category, onDiskSize);
-    if (reserved != SegmentBuffer.NO_ROOM) {
+    if (reserved != SegmentBuffer.NO_SPACE) {
       table.deviceOf(in.segment()).backlog.addAndGet(length);
     }
     return reserved;
@@ -166,11 +166,11 @@ final class SegmentInserter {
     int length = EntryTrailer.entryLength(dataLength);
     boolean stored = false;
     try {
-      ByteBuffer entry = to.entry(SegmentBuffer.place(reserved), length);
+      ByteBuffer entry = to.entry(SegmentBuffer.position(reserved), length);
       block.serialize(entry, true);
       EntryTrailer.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
         category, dataLength, onDiskSize(block));
-      long location = Location.of(to.segment(), SegmentBuffer.place(reserved), length,
+      long location = Location.of(to.segment(), SegmentBuffer.position(reserved), length,
         kind == InsertSource.READ ? 1 : 0, category);
       table.lives(to.segment(), length);
       stored = directory.stored(file, blockOffset, location);
@@ -190,7 +190,7 @@ final class SegmentInserter {
    * Stores a copy of an entry that was read from a segment that is about to be overwritten.
    * @param entry      all of it, checked
    * @param onDiskSize as for {@link SegmentFooter#add}
-   * @param waitNanos  maximum time to wait for room
+   * @param waitNanos  maximum time to wait for space
    * @return whether the copy has replaced the entry
    */
   boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, int onDiskSize, long from,
@@ -199,11 +199,11 @@ final class SegmentInserter {
     long left = waitNanos;
     while (true) {
       SegmentBuffer current = open;
-      if (control.hasRoom(InsertSource.PREFETCH)) {
+      if (control.hasSpace(InsertSource.PREFETCH)) {
         long reserved = current == null
-          ? SegmentBuffer.NO_ROOM
+          ? SegmentBuffer.NO_SPACE
           : reserve(current, fileName, blockOffset, length, Location.kind(from), onDiskSize);
-        if (reserved != SegmentBuffer.NO_ROOM) {
+        if (reserved != SegmentBuffer.NO_SPACE) {
           return move(current, reserved, fileName, blockOffset, entry, from);
         }
         if (openNext(current, true)) {
@@ -222,14 +222,14 @@ final class SegmentInserter {
     int length = entry.capacity();
     boolean moved = false;
     try {
-      ByteBuffer copy = to.entry(SegmentBuffer.place(reserved), length);
+      ByteBuffer copy = to.entry(SegmentBuffer.position(reserved), length);
       entry.clear();
       copy.put(entry);
       EntryTrailer.local().rewrite(copy, to.sequence());
       table.lives(to.segment(), length);
       // One more request makes it hot again.
       moved = directory.moved(fileName, blockOffset, from, Location.of(to.segment(),
-        SegmentBuffer.place(reserved), length, 1, Location.kind(from)));
+        SegmentBuffer.position(reserved), length, 1, Location.kind(from)));
       if (!moved) {
         table.lives(to.segment(), -length);
       }
@@ -240,7 +240,7 @@ final class SegmentInserter {
   }
 
   /**
-   * Replaces the open segment when it has no room.
+   * Replaces the open segment when it has no space.
    * @param full     the former open segment
    * @param cleaning whether the caller is the cleaner, which may use the last clean segment
    * @return whether a segment is open
@@ -307,9 +307,9 @@ final class SegmentInserter {
     lock.lockInterruptibly();
     try {
       boolean canOpen = !freeMemory.isEmpty() && deviceToOpenOn(false) != null;
-      return monitor.isStopped() || open != seen || canOpen && control.hasRoom(kind)
+      return monitor.isStopped() || open != seen || canOpen && control.hasSpace(kind)
         ? nanos
-        : room.awaitNanos(nanos);
+        : space.awaitNanos(nanos);
     } finally {
       lock.unlock();
     }
@@ -320,7 +320,7 @@ final class SegmentInserter {
     try {
       free.clear();
       freeMemory.add(free);
-      room.signalAll();
+      space.signalAll();
     } finally {
       lock.unlock();
     }
@@ -336,7 +336,7 @@ final class SegmentInserter {
         closeOpen();
       }
       monitor.work.signalAll();
-      room.signalAll();
+      space.signalAll();
     } finally {
       lock.unlock();
     }

@@ -144,11 +144,11 @@ public final class SegmentReader {
       return read(file, blockOffset, location, allocator);
     }
     try {
-      int place = Location.offset(location);
+      int position = Location.offset(location);
       joined.clear();
-      joined.limit(Math.min(table.devices().segmentSize() - place,
+      joined.limit(Math.min(table.devices().segmentSize() - position,
         Math.min(MAX_JOINED_BYTES, MAX_JOINED_BLOCKS * length)));
-      Cacheable first = fetch(ByteBuff.wrap(joined), segment, place)
+      Cacheable first = fetch(ByteBuff.wrap(joined), segment, position)
         ? copyOut(joined, 0, file, blockOffset, location, allocator)
         : null;
       if (first == null) {
@@ -346,9 +346,9 @@ public final class SegmentReader {
    * Fills a buffer with an entry, from memory or from the device. Removes the entry from the
    * directory if its location cannot be read.
    */
-  private boolean fetch(ByteBuff to, int segment, int place, CachedFile file, long blockOffset,
+  private boolean fetch(ByteBuff to, int segment, int position, CachedFile file, long blockOffset,
     long location) {
-    Fetched fetched = tryToFetch(to, segment, place);
+    Fetched fetched = tryToFetch(to, segment, position);
     if (
       fetched == Fetched.FAILED
         && directory.removed(file.name(), blockOffset, location) != SegmentDirectory.NOT_HERE
@@ -363,15 +363,15 @@ public final class SegmentReader {
    * Fills a buffer, from memory or from the device. Returns false and counts the failure if it
    * cannot.
    */
-  private boolean fetch(ByteBuff to, int segment, int place) {
-    return tryToFetch(to, segment, place) == Fetched.DONE;
+  private boolean fetch(ByteBuff to, int segment, int position) {
+    return tryToFetch(to, segment, position) == Fetched.DONE;
   }
 
-  private Fetched tryToFetch(ByteBuff to, int segment, int place) {
+  private Fetched tryToFetch(ByteBuff to, int segment, int position) {
     SegmentBuffer buffer = table.memory(segment);
     if (buffer != null && buffer.retain()) {
       try {
-        buffer.read(to, place);
+        buffer.read(to, position);
       } finally {
         buffer.release();
       }
@@ -386,7 +386,7 @@ public final class SegmentReader {
     }
     int term = device.reads().term();
     try {
-      int at = place;
+      int at = position;
       for (ByteBuffer item : to.nioByteBuffers()) {
         int length = item.remaining();
         device.read(item, segment, at);

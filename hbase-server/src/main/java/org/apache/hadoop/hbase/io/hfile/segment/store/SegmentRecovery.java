@@ -161,7 +161,7 @@ final class SegmentRecovery implements Runnable {
       }
     } finally {
       if (isContent) {
-        // Also after an error: it is reclaimed by its footer as any other.
+        // This is done after an error, too: the segment is reclaimed by its footer.
         table.recovered(device, segment);
       } else {
         metrics.badSegments.increment();

@@ -69,7 +69,7 @@ final class SegmentSpace {
       for (StoreDevice device : table.devices().all()) {
         if (device.isWritable()) {
           anySpare |= device.clean.size() > device.cleanTarget() || table.hasDead(device);
-          // The open segment and the next one.
+          // The two are the open segment and the next one.
           segments += Math.max(0, device.count() - device.cleanTarget() - 2
             - device.retired.size() - (device.hasNoSpace() ? device.unwritten.size() : 0));
         } else if (device.isWorking()) {

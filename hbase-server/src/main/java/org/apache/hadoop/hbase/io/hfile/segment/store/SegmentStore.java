@@ -189,19 +189,19 @@ public final class SegmentStore {
     return thread;
   }
 
-  /** Delegates to {@link SegmentInserter#accepts}. */
-  public boolean accepts(int dataLength) {
-    return inserter.accepts(dataLength);
+  /** Delegates to {@link SegmentInserter#fits}. */
+  public boolean fits(int dataLength) {
+    return inserter.fits(dataLength);
   }
 
-  /** Delegates to {@link InsertionControl#hasRoom}. */
-  public boolean hasRoom(InsertSource kind) {
-    return control.hasRoom(kind);
+  /** Delegates to {@link InsertionControl#hasSpace}. */
+  public boolean hasSpace(InsertSource kind) {
+    return control.hasSpace(kind);
   }
 
-  /** Delegates to {@link InsertionControl#awaitRoom}. */
-  public boolean awaitRoom(InsertSource kind, long nanos) throws InterruptedException {
-    return control.awaitRoom(kind, nanos);
+  /** Delegates to {@link InsertionControl#awaitSpace}. */
+  public boolean awaitSpace(InsertSource kind, long nanos) throws InterruptedException {
+    return control.awaitSpace(kind, nanos);
   }
 
   /** Delegates to {@link InsertionControl#isBehind}. */

@@ -529,7 +529,7 @@ final class SegmentTable {
     sequences.set(segment, 0);
     live.set(segment, 0);
     device.clean.add(segment);
-    monitor.room.signalAll();
+    monitor.space.signalAll();
   }
 
   /**

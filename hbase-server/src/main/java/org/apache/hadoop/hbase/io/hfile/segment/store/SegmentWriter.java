@@ -210,7 +210,7 @@ final class SegmentWriter implements Runnable {
         control.dequeued(device, buffer.writtenTo(table.devices().segmentSize()));
         table.closed(buffer);
         monitor.work.signalAll();
-        monitor.room.signalAll();
+        monitor.space.signalAll();
       } finally {
         monitor.lock.unlock();
       }

@@ -217,10 +217,10 @@ final class StoreDevice {
     return Superblock.positionOf(segment - first, segmentSize);
   }
 
-  void read(ByteBuffer to, int segment, int place) throws IOException {
+  void read(ByteBuffer to, int segment, int position) throws IOException {
     int watched = readWatch.begin();
     try {
-      device.read(to, positionOf(segment) + place);
+      device.read(to, positionOf(segment) + position);
     } finally {
       readWatch.end(watched);
     }
@@ -310,7 +310,7 @@ final class StoreDevice {
       return true;
     }
     ByteBuffer tag = ByteBuffer.allocate(EntryTrailer.SIZE);
-    read(tag, segment, footer.place(0) + footer.length(0) - EntryTrailer.SIZE);
+    read(tag, segment, footer.position(0) + footer.length(0) - EntryTrailer.SIZE);
     return EntryTrailer.local().isOf(tag, footer.sequence(), footer.blockOffset(0));
   }
 
@@ -327,7 +327,7 @@ final class StoreDevice {
 
   /**
    * Returns whether a segment was written before, by whichever process, and so has its space: a
-   * place of a sparse file that never was consists of zeros. False if it cannot be read.
+   * position of a sparse file that never was consists of zeros. False if it cannot be read.
    */
   boolean isAllocated(int segment) {
     ByteBuffer trailer = ByteBuffer.allocate(SegmentFooter.TRAILER_SIZE);
@@ -344,10 +344,10 @@ final class StoreDevice {
     return false;
   }
 
-  void write(ByteBuffer from, int segment, int place) throws IOException {
+  void write(ByteBuffer from, int segment, int position) throws IOException {
     int watched = writeWatch.begin();
     try {
-      device.write(from, positionOf(segment) + place);
+      device.write(from, positionOf(segment) + position);
     } finally {
       writeWatch.end(watched);
     }

@@ -52,10 +52,10 @@ import org.apache.yetus.audience.InterfaceAudience;
 final class StoreMonitor {
   final ReentrantLock lock = new ReentrantLock();
   /**
-   * Signalled when there may be room for insertions: a buffer is free, a segment is clean, the
+   * Signalled when there may be space for insertions: a buffer is free, a segment is clean, the
    * backlog has shrunk, a device is bypassed, or the store is stopped.
    */
-  final Condition room = lock.newCondition();
+  final Condition space = lock.newCondition();
   /**
    * Signalled when there may be work for the cleaner: too few segments are clean, a segment can be
    * reclaimed, a device is bypassed, or the store is stopped. One thread waits for it, so one is
@@ -73,7 +73,7 @@ final class StoreMonitor {
   /** Stops the store, irrevocably. Requires {@link #lock}. */
   void stop() {
     stopped = true;
-    room.signalAll();
+    space.signalAll();
     work.signalAll();
   }
 }

@@ -391,7 +391,7 @@ public class TestIndexInterleavings {
       return new ArrayList<>(partition.steps);
     }
 
-    /** Whether this was so at a moment while the writer went from so many steps to so many. */
+    /** Returns whether this was so at a moment between two numbers of the writer's steps. */
     private boolean wasSo(long offset, long location, int from, int to) {
       for (int i = 0; i < ends.size(); i++) {
         boolean over = i + 1 < ends.size() && ends.get(i + 1) <= from;
@@ -454,7 +454,7 @@ public class TestIndexInterleavings {
     return offsets;
   }
 
-  /** One slot, which two blocks have alternately. */
+  /** Returns one slot, which two blocks have alternately. */
   private static Scenario slotThatChangesHands() {
     long[] nine = offsetsIn(3, 3, 9);
     long one = nine[7];
@@ -463,7 +463,7 @@ public class TestIndexInterleavings {
       .put(other).remove(other).put(one);
   }
 
-  /** A block that has to go to its other bucket, and back. */
+  /** Returns a block that has to go to its other bucket, and back. */
   private static Scenario moves() {
     long moving = offsetsIn(3, 4, 1)[0];
     long intoFirst = offsetsIn(3, 5, 1)[0];

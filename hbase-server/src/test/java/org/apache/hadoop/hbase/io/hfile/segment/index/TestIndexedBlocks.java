@@ -58,7 +58,7 @@ public class TestIndexedBlocks {
   private final AtomicLong freedBytes = new AtomicLong();
   private int nextSegment;
 
-  private long place(int units, int category) {
+  private long location(int units, int category) {
     return Location.of(nextSegment++, 0, units * Location.UNIT, 0, category);
   }
 
@@ -82,7 +82,7 @@ public class TestIndexedBlocks {
     file.release();
     assertNull(files.get("a"));
     assertFalse(file.isLive());
-    long location = place(3, 1);
+    long location = location(3, 1);
     assertTrue(store("a", 7, location));
     assertNotSame(file, files.get("a"));
     assertSame(files.get("a"), files.byId(files.get("a").id()));
@@ -94,7 +94,7 @@ public class TestIndexedBlocks {
   @Test
   public void testADroppedFileIsFoundByNobodyAndItsNumberIsNotGivenAway() {
     for (int i = 0; i < 10; i++) {
-      store("a", i, place(2, i % 4));
+      store("a", i, location(2, i % 4));
     }
     CachedFile file = files.get("a");
     assertSame(file, blocks.drop("a"));
@@ -107,7 +107,7 @@ public class TestIndexedBlocks {
     assertFalse(blocks.evict("a", 3));
     assertEquals(0, blocks.evictRange("a", 0, 100));
     assertSame(file, files.byId(file.id()));
-    store("a", 3, place(1, 0));
+    store("a", 3, location(1, 0));
     assertNotEquals(file.id(), files.get("a").id());
     blocks.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
     assertTrue(blocks.sweep(file));
@@ -123,7 +123,7 @@ public class TestIndexedBlocks {
   public void testWhoHoldsAFileThatIsDroppedCannotStoreABlockOfIt() {
     CachedFile file = files.acquire("a");
     assertNotNull(blocks.drop("a"));
-    assertFalse(blocks.stored(file, 1, place(1, 0)));
+    assertFalse(blocks.stored(file, 1, location(1, 0)));
     assertEquals(0, index.size());
     assertSame(file, files.byId(file.id()));
     file.release();
@@ -139,7 +139,7 @@ public class TestIndexedBlocks {
     for (String name : new String[] { "a", "b", "c" }) {
       CachedFile file = few.acquire(name);
       ids.add(file.id());
-      assertTrue(over.stored(file, 1, place(1, 0)));
+      assertTrue(over.stored(file, 1, location(1, 0)));
       file.release();
     }
     assertEquals(3, ids.size());
@@ -159,14 +159,14 @@ public class TestIndexedBlocks {
     IndexedBlocks over = new IndexedBlocks(few, index);
     over.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
     CachedFile former = few.acquire("a");
-    long location = place(1, 0);
+    long location = location(1, 0);
     assertTrue(over.stored(former, 1, location));
     former.release();
     assertSame(former, over.drop("a"));
     assertEquals(0, over.removed("a", 1, location));
     CachedFile next = few.acquire("b");
     assertEquals(former.id(), next.id());
-    assertTrue(over.stored(next, 1, place(2, 0)));
+    assertTrue(over.stored(next, 1, location(2, 0)));
     next.release();
     assertTrue(over.sweep(former));
     assertTrue(Location.isPresent(over.find("b", 1)));
@@ -179,9 +179,9 @@ public class TestIndexedBlocks {
   @Test
   public void testABlockThatIsStoredTwiceFreesItsFormerPlace() {
     blocks.onFreed(location -> freedBytes.addAndGet(Location.length(location)));
-    store("a", 1, place(5, 0));
+    store("a", 1, location(5, 0));
     assertTrue(files.get("a").fullyCached(1, "r", 9));
-    store("a", 1, place(7, 0));
+    store("a", 1, location(7, 0));
     assertEquals(5 * Location.UNIT, freedBytes.get());
     assertEquals(7 * Location.UNIT, files.getByteCount());
     assertEquals(1, files.getBlockCount());
@@ -190,8 +190,8 @@ public class TestIndexedBlocks {
 
   @Test
   public void testTheStoreForgetsABlockOnlyWhereItThinksItIs() {
-    long first = place(1, 0);
-    long second = place(1, 0);
+    long first = location(1, 0);
+    long second = location(1, 0);
     store("a", 1, first);
     assertEquals(0, blocks.accesses("a", 1, first));
     assertEquals(SegmentDirectory.NOT_HERE, blocks.accesses("a", 1, second));
@@ -206,13 +206,13 @@ public class TestIndexedBlocks {
 
   @Test
   public void testWhatDroppedFilesHaveLeftIsForgottenByTheStoreToo() {
-    long former = place(1, 0);
+    long former = location(1, 0);
     store("a", 1, former);
     blocks.drop("a");
-    long formerAgain = place(1, 0);
+    long formerAgain = location(1, 0);
     store("a", 1, formerAgain);
     blocks.drop("a");
-    long now = place(1, 0);
+    long now = location(1, 0);
     store("a", 1, now);
     assertEquals(3, index.size());
     assertEquals(0, blocks.removed("a", 1, former));
@@ -226,7 +226,7 @@ public class TestIndexedBlocks {
   @Test
   public void testASegmentThatCannotBeToldIsForgottenWithAllThatIsInIt() {
     for (int i = 0; i < 100; i++) {
-      store("f" + i % 5, i, place(1, 0));
+      store("f" + i % 5, i, location(1, 0));
     }
     blocks.drop("f0");
     blocks.forgetSegments(10, 60);
@@ -239,10 +239,10 @@ public class TestIndexedBlocks {
 
   @Test
   public void testARecoveredBlockDoesNotReplaceANewerOne() {
-    long newer = place(1, 0);
+    long newer = location(1, 0);
     store("a", 1, newer);
-    assertFalse(blocks.recovered("a", 1, place(2, 0)));
-    assertTrue(blocks.recovered("a", 2, place(2, 0)));
+    assertFalse(blocks.recovered("a", 1, location(2, 0)));
+    assertTrue(blocks.recovered("a", 2, location(2, 0)));
     assertEquals(newer, blocks.find("a", 1));
     assertEquals(2, files.getBlockCount());
     assertEquals(3 * Location.UNIT, files.getByteCount());
@@ -255,11 +255,11 @@ public class TestIndexedBlocks {
 
   @Test
   public void testRegionsHaveTheBytesOfTheirFiles() {
-    store("a", 1, place(10, 0));
+    store("a", 1, location(10, 0));
     assertTrue(files.getRegionBytes().isEmpty());
     files.get("a").setRegion("r");
-    store("a", 2, place(20, 0));
-    store("b", 2, place(40, 0));
+    store("a", 2, location(20, 0));
+    store("b", 2, location(40, 0));
     files.get("b").setRegion("r");
     assertEquals(bytes(70, 3), files.getRegionBytes().get("r").longValue());
     files.get("b").setRegion("s");
@@ -275,7 +275,7 @@ public class TestIndexedBlocks {
   public void testFilesComeBackFromASnapshotDroppedOnesToo() throws IOException {
     Random random = new Random(3);
     for (int i = 0; i < 500; i++) {
-      store("f" + random.nextInt(20), i, place(1 + random.nextInt(9), random.nextInt(4)));
+      store("f" + random.nextInt(20), i, location(1 + random.nextInt(9), random.nextInt(4)));
     }
     files.get("f1").setRegion("r");
     files.get("f2").fullyCached(files.get("f2").dataBlockCount(), "s", 77);

@@ -52,7 +52,7 @@ public class TestSegmentIndex {
   private static final int BLOCKS = Integer.getInteger("segment.index.blocks", 2_000_000);
   private static final int BLOCK_BYTES = 33_024;
 
-  private static long place(Random random) {
+  private static long location(Random random) {
     return Location.of(random.nextInt(Location.MAX_SEGMENTS),
       random.nextInt(Location.MAX_SEGMENT_BYTES / Location.UNIT) * Location.UNIT,
       (1 + random.nextInt(Location.MAX_ENTRY_BYTES / Location.UNIT)) * Location.UNIT,
@@ -106,7 +106,7 @@ public class TestSegmentIndex {
         boolean filling = i % (operations / 2) < operations / 4;
         Block block = new Block(1 + random.nextInt(files), random.nextInt(500) * 65_000L);
         long former = model.getOrDefault(block, Location.ABSENT);
-        long next = place(random);
+        long next = location(random);
         assertEquals(former, index.get(block.file, block.offset));
         switch (filling ? random.nextInt(5) : 2 + random.nextInt(6)) {
           case 0:
@@ -119,8 +119,9 @@ public class TestSegmentIndex {
             model.putIfAbsent(block, next);
             break;
           case 3:
-            long expected = random.nextBoolean() ? Location.withAccess(former, 1) : place(random);
-            boolean same = Location.isPresent(former) && Location.isSamePlace(former, expected);
+            long expected =
+              random.nextBoolean() ? Location.withAccess(former, 1) : location(random);
+            boolean same = Location.isPresent(former) && Location.isSame(former, expected);
             assertEquals(same, index.replace(block.file, block.offset, expected, next));
             if (same) {
               model.put(block, next);
@@ -135,7 +136,7 @@ public class TestSegmentIndex {
             break;
           case 5:
             long there = random.nextBoolean() ? Location.withAccess(former, 2) : next;
-            boolean goes = Location.isPresent(former) && Location.isSamePlace(former, there);
+            boolean goes = Location.isPresent(former) && Location.isSame(former, there);
             assertEquals(goes ? former : Location.ABSENT,
               index.remove(block.file, block.offset, there));
             if (goes) {
@@ -195,26 +196,26 @@ public class TestSegmentIndex {
   }
 
   @Test
-  public void testVisitsTheBlocksOfAStretchOfAFileAndNoOthers() {
+  public void testVisitsTheBlocksOfAnIntervalOfAFileAndNoOthers() {
     SegmentIndex index = new SegmentIndex(1 << 16);
     for (int file = 1; file <= 3; file++) {
       for (long offset = 0; offset < 40 << 20; offset += 1 << 18) {
         index.put(file, offset, Location.of(file, 0, Location.UNIT, 0, 0));
       }
     }
-    long[][] stretches = { { 0, Long.MAX_VALUE }, { 0, 0 }, { 1, (1 << 18) - 1 },
+    long[][] intervals = { { 0, Long.MAX_VALUE }, { 0, 0 }, { 1, (1 << 18) - 1 },
       { 1 << 18, 1 << 19 }, { (1 << 25) - 1, (1 << 25) + 1 }, { 5 << 20, 39 << 20 },
       { -5, 1 << 20 }, { 7, 3 } };
-    for (long[] stretch : stretches) {
+    for (long[] interval : intervals) {
       TreeMap<Long, Integer> visited = new TreeMap<>();
-      index.forEachOf(2, stretch[0], stretch[1], (file, offset, location) -> {
+      index.forEachOf(2, interval[0], interval[1], (file, offset, location) -> {
         assertEquals(2, file);
         assertEquals(2, Location.segment(location));
         assertEquals(null, visited.put(offset, file));
       });
       TreeMap<Long, Integer> expected = new TreeMap<>();
       for (long offset = 0; offset < 40 << 20; offset += 1 << 18) {
-        if (offset >= stretch[0] && offset <= stretch[1]) {
+        if (offset >= interval[0] && offset <= interval[1]) {
           expected.put(offset, 2);
         }
       }
@@ -299,7 +300,7 @@ public class TestSegmentIndex {
     SegmentIndex index = new SegmentIndex(8 * 4096);
     Random random = new Random(blocks);
     for (int i = 0; i < blocks; i++) {
-      index.put(1 + i % 50, (long) i << 12, place(random));
+      index.put(1 + i % 50, (long) i << 12, location(random));
     }
     return index;
   }
@@ -312,11 +313,10 @@ public class TestSegmentIndex {
       read(restored, snapshotOf(index));
       assertEquals(contentOf(index), contentOf(restored));
       assertEquals(index.size(), restored.size());
-      // And works on.
       index.forEach((file, offset, location) -> assertEquals(location,
         restored.remove(file, offset)));
       assertEquals(0, restored.size());
-      assertEquals(Location.ABSENT, restored.put(1, 1, place(new Random(1))));
+      assertEquals(Location.ABSENT, restored.put(1, 1, location(new Random(1))));
     }
   }
 
@@ -370,10 +370,10 @@ public class TestSegmentIndex {
       assertEquals(category, Location.category(location));
       long other = Location.withAccess(location, 3 - access);
       assertEquals(3 - access, Location.access(other));
-      assertTrue(Location.isSamePlace(location, other));
+      assertTrue(Location.isSame(location, other));
       assertNotEquals(location, other);
       assertEquals(location, Location.withAccess(other, access));
-      assertFalse(Location.isSamePlace(location, location ^ 1L << random.nextInt(56)));
+      assertFalse(Location.isSame(location, location ^ 1L << random.nextInt(56)));
     }
     assertFalse(Location.isPresent(Location.ABSENT));
     assertFalse(Location.isPresent(Location.REFUSED));
@@ -385,9 +385,9 @@ public class TestSegmentIndex {
       { 0, -128, 128, 0, 0 }, { 0, 64, 128, 0, 0 }, { 0, Location.MAX_SEGMENT_BYTES, 128, 0, 0 },
       { 0, 0, 0, 0, 0 }, { 0, 0, 100, 0, 0 }, { 0, 0, Location.MAX_ENTRY_BYTES + 128, 0, 0 },
       { 0, 0, 128, 4, 0 }, { 0, 0, 128, -1, 0 }, { 0, 0, 128, 0, 8 }, { 0, 0, 128, 0, -1 } };
-    for (int[] place : bad) {
+    for (int[] location : bad) {
       assertThrows(IllegalArgumentException.class,
-        () -> Location.of(place[0], place[1], place[2], place[3], place[4]));
+        () -> Location.of(location[0], location[1], location[2], location[3], location[4]));
     }
   }
 }

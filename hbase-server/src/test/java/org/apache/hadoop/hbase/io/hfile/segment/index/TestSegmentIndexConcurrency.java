@@ -107,7 +107,7 @@ public class TestSegmentIndexConcurrency {
    */
   private void readersSeeMomentsOfTheTruth(SegmentIndex index, int blocks, boolean swing)
     throws Exception {
-    // Even while the block is there, odd while it is not or while that changes.
+    // A state is even while the block is there, odd while it is not or while that changes.
     AtomicLongArray states = new AtomicLongArray(blocks);
     for (int block = 0; block < blocks; block++) {
       if (block % 4 == 0) {
@@ -176,7 +176,7 @@ public class TestSegmentIndexConcurrency {
         if ((state & 2) == 0) {
           assertTrue(index.replace(file, offset, from, to));
         } else {
-          assertTrue(Location.isSamePlace(from, index.put(file, offset, to)));
+          assertTrue(Location.isSame(from, index.put(file, offset, to)));
         }
         states.set(block, state + 2);
       } else if (comes) {

@@ -86,7 +86,7 @@ public class TestSegmentIndexMemory {
       assertEquals(budget / slab * slab, index.getMaxOffHeapBytes());
       int taken = fill(index);
       assertEquals(index.getMaxOffHeapBytes(), index.getOffHeapBytes());
-      // 65,536 slots a slab; a quarter of the first is for tables that shrink.
+      // A slab has 65,536 slots; a quarter of the first is for tables that shrink.
       assertTrue(budget + " bytes hold " + taken, taken > budget / slab * 65_536 / 2);
       assertBlocks(index, 0, taken);
       assertEquals(Location.ABSENT, index.get(file(taken), offset(taken)));
@@ -199,7 +199,7 @@ public class TestSegmentIndexMemory {
     }
   }
 
-  /** Filled, and then each block replaced by another, in the order in which they came. */
+  /** Each block is replaced by another, in the order in which they were inserted. */
   @Test
   public void testBudgetSufficesForTheExpectedBlocks() {
     int[] numbers = { 1, 1000, 4097, 40_000, 100_000, 300_000, 1_000_000 };

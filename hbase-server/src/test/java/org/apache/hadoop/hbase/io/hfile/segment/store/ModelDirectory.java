@@ -143,7 +143,7 @@ final class ModelDirectory implements SegmentDirectory {
 
   private boolean isAt(Key key, long location) {
     Long actual = locations.get(key);
-    return actual != null && Location.isSamePlace(actual, location);
+    return actual != null && Location.isSame(actual, location);
   }
 
   @Override

@@ -141,7 +141,7 @@ public final class StoredBlocksFixture {
     }
   }
 
-  /** Whether a block can be read. Fails if it is another block. */
+  /** Returns whether a block can be read. Fails if it is another block. */
   boolean isReadable(String file, long offset) {
     long location = directory.get(file, offset);
     return location != Location.ABSENT && isReadableAt(file, offset, location);

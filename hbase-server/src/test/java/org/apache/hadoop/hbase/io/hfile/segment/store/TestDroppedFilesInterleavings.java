@@ -281,7 +281,7 @@ public class TestDroppedFilesInterleavings {
     for (int i = 0; i < BLOCKS; i++) {
       long location = blocks.find(DROPPED, i);
       assertTrue("a block of a dropped file is back",
-        location == Location.ABSENT || Location.isSamePlace(location, ELSEWHERE));
+        location == Location.ABSENT || Location.isSame(location, ELSEWHERE));
       assertTrue("a block is lost", Location.isPresent(blocks.find(KEPT, i)));
       bytes += Location.length(blocks.find(KEPT, i));
     }

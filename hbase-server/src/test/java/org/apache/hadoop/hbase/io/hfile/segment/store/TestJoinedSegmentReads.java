@@ -137,7 +137,7 @@ public class TestJoinedSegmentReads {
     }
   }
 
-  /** What is to be read with the first ones: as long as it is one piece of a segment. */
+  /** Returns what is to be read with the first ones: as long as it is one piece of a segment. */
   private List<Long> joined(int number) {
     int length = Location.length(location(number));
     List<Long> joined = new ArrayList<>();
@@ -168,7 +168,7 @@ public class TestJoinedSegmentReads {
     return number;
   }
 
-  private int placeOnDevice(int number) {
+  private int positionOnDevice(int number) {
     return (int) Superblock.positionOf(Location.segment(location(number)),
       blocks.store.segmentSize()) + Location.offset(location(number));
   }
@@ -202,7 +202,7 @@ public class TestJoinedSegmentReads {
   @Test
   public void testFlippedBitCostsItsBlockOnly() {
     int number = oneWithNeighbours();
-    blocks.medium().flipBit((placeOnDevice(number + 1) + 50L) * Byte.SIZE + 3);
+    blocks.medium().flipBit((positionOnDevice(number + 1) + 50L) * Byte.SIZE + 3);
     assertEquals(offsets.subList(number, number + 1), read(number));
     assertEquals("not looked for", 0, blocks.store.metrics().badEntries.sum());
     assertNull(read(number + 1));
@@ -218,8 +218,8 @@ public class TestJoinedSegmentReads {
     int number = oneWithNeighbours();
     // Simulate a rewrite of the neighbour's part of the segment, with an entry of the same size.
     byte[] bytes = blocks.medium().bytes();
-    int place = placeOnDevice(number + 1);
-    System.arraycopy(bytes, placeOnDevice(number), bytes, place,
+    int position = positionOnDevice(number + 1);
+    System.arraycopy(bytes, positionOnDevice(number), bytes, position,
       Math.min(Location.length(location(number)), Location.length(location(number + 1))));
     assertEquals(offsets.subList(number, number + 1), read(number));
     assertNull(read(number + 1));
@@ -237,7 +237,7 @@ public class TestJoinedSegmentReads {
     assertEquals(joined(number + 1), read(number + 1));
   }
 
-  /** Reads a block with neighbours that throw when a place is requested, or when given a block. */
+  /** Reads a block with neighbours that throw when asked for a position, or when given a block. */
   private void readWithFailingNeighbours(int number, boolean failsToLocate) {
     CachedFile file = blocks.files.acquire("f");
     RuntimeException failure = new IllegalStateException("on purpose");

@@ -115,7 +115,7 @@ public class TestSegmentDeviceOutage {
     devices.medium("failing").failReads(true);
     blocks.readAll();
     assertEquals(1, blocks.store.bypassedDevices());
-    // One after failures in three segments.
+    // One device is bypassed after failures in three segments.
     assertTrue(blocks.store.metrics().readErrors.sum() >= 3);
     assertEquals(1, blocks.store.metrics().outages.sum());
     CachedBlockFixture.await(() -> countOnFailing() == 0);
@@ -250,7 +250,7 @@ public class TestSegmentDeviceOutage {
     for (ModelDirectory.Key key : there) {
       readable += blocks.isReadable(key.file, key.offset) ? 1 : 0;
     }
-    // Those of the segments that were reclaimed for the new ones are gone
+    // The blocks of segments that were reclaimed for the new ones are gone.
     assertTrue(readable > there.length / 2);
     assertEquals(0, blocks.store.metrics().readErrors.sum());
     for (long offset = first; offset < end; offset++) {

@@ -119,8 +119,8 @@ public class TestSegmentFooter {
           assertEquals(written.blockOffset(i), read.blockOffset(j));
           assertEquals(written.location(7, i), read.location(7, j));
           assertEquals(1000 + i, read.onDiskSize(j));
-          assertEquals(j, read.entryAt(read.place(j)));
-          assertTrue(read.entryAt(read.place(j) + 1) < 0);
+          assertEquals(j, read.entryAt(read.position(j)));
+          assertTrue(read.entryAt(read.position(j) + 1) < 0);
           j++;
         }
       }

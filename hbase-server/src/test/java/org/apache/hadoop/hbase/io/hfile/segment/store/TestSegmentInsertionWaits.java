@@ -87,7 +87,7 @@ public class TestSegmentInsertionWaits {
       assertTrue(kind + ": " + refused, refused > 0);
       assertEquals(kind.toString(), OFFERS - stored, refused);
     }
-    assertFalse(blocks.store.hasRoom(InsertSource.READ));
+    assertFalse(blocks.store.hasSpace(InsertSource.READ));
   }
 
   private static void assertTakesAgain(StoredBlocksFixture blocks) {

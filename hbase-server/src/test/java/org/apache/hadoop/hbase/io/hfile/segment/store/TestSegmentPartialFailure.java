@@ -197,7 +197,7 @@ public class TestSegmentPartialFailure {
     assertTrue(onDevice().size() + " of " + segments, onDevice().size() >= segments - 2);
   }
 
-  /** A sparse file on a file system that has got full. */
+  /** The sparse file is on a file system that has got full. */
   @Test
   public void testFullFileSystemCostsNothing() throws IOException {
     int space = StoredBlocksFixture.SEGMENTS / 2;
@@ -233,7 +233,7 @@ public class TestSegmentPartialFailure {
     assertTrue(onDevice().size() + " of " + segments, onDevice().size() >= segments - 2);
   }
 
-  /** The same after a restart: nothing else tells which places are allocated. */
+  /** After a restart nothing else tells which places are allocated. */
   @Test
   public void testFullFileSystemDoesNotKeepAnEmptiedFileFromBeingUsed() throws IOException {
     open("first");
@@ -241,7 +241,7 @@ public class TestSegmentPartialFailure {
     blocks.close();
     SimulatedDevices.Medium medium = devices.medium("first");
     medium.setSpace(StoredBlocksFixture.SEGMENT);
-    // Another superblock: what it has is not recovered.
+    // The superblock is another one: what it has is not recovered.
     medium.fill(0, Superblock.HEADER_SIZE, 1);
     open("first");
     fill(2 * StoredBlocksFixture.SEGMENTS);
@@ -276,7 +276,7 @@ public class TestSegmentPartialFailure {
     fill(2 * 2 * StoredBlocksFixture.SEGMENTS);
     devices.medium("hanging").blockReads(true);
     try {
-      // More than two laps of the device that works: its segments are reclaimed.
+      // After more than two laps of the device that works, its segments are reclaimed.
       long target =
         blocks.store.metrics().segmentsWritten.sum() + 3 * StoredBlocksFixture.SEGMENTS;
       while (blocks.store.metrics().segmentsWritten.sum() < target) {
@@ -309,7 +309,7 @@ public class TestSegmentPartialFailure {
       while (blocks.store.metrics().segmentsWritten.sum() < target) {
         blocks.insert("f", end++);
       }
-      // Before that a read of the device would hang as well, here.
+      // This comes first: before, a read of the device would hang here as well.
       CachedBlockFixture.await(() -> blocks.store.devices().get(1).isStalled());
       CachedBlockFixture.await(() -> {
         blocks.readAll();

@@ -66,7 +66,7 @@ public class TestSegmentRecovery {
       StoredBlocksFixture.BUFFERS, 0.25, 0, 3);
   }
 
-  /** A store that has been in use for long enough to have reclaimed all of its segments. */
+  /** Returns a store that was used until all of its segments were reclaimed. */
   private static StoredBlocksFixture used(String... paths) throws IOException {
     StoredBlocksFixture used =
       new StoredBlocksFixture(new SimulatedDevices(), settings(SEGMENTS, SEGMENT, paths)).start();
@@ -102,7 +102,7 @@ public class TestSegmentRecovery {
       if (isSealed(killed, entry.getValue())) {
         ModelDirectory.Key key = entry.getKey();
         after.assertReadable(key.file, key.offset);
-        assertTrue(Location.isSamePlace(entry.getValue(),
+        assertTrue(Location.isSame(entry.getValue(),
           after.directory.get(key.file, key.offset)));
         expected++;
       }
@@ -129,7 +129,7 @@ public class TestSegmentRecovery {
     for (int i = 0; i < 30; i++) {
       long location = killed.directory.get("f", i);
       if (isSealed(killed, location)) {
-        assertTrue(Location.isSamePlace(location, after.directory.get("f", i)));
+        assertTrue(Location.isSame(location, after.directory.get("f", i)));
       }
     }
     after.close();
@@ -144,7 +144,7 @@ public class TestSegmentRecovery {
     CompleteFile complete = new CompleteFile("f", 30, 4000);
     killed.directory.complete.put("f", complete);
     killed.directory.complete.put("g", complete);
-    // Before there is an open segment, and with one.
+    // One is kept before there is an open segment, one with it.
     killed.store.keep(new CompleteFile("f", 29, 4000));
     killed.start();
     killed.insert("f", 0);
@@ -184,7 +184,7 @@ public class TestSegmentRecovery {
     StoredBlocksFixture killed = used("a");
     int segment = killed.store.table().inState(SegmentTable.SEALED).get(0).segment;
     SimulatedDevices devices = killed.devices.afterKill();
-    // Small enough that entries behind it are whole.
+    // The damage is so small that entries behind it are whole.
     byte[] bytes = devices.medium("a").bytes();
     new Random(1).nextBytes(TEMPORARY);
     System.arraycopy(TEMPORARY, 0, bytes, (int) Superblock.positionOf(segment, SEGMENT),
@@ -384,17 +384,17 @@ public class TestSegmentRecovery {
       int start = (int) Superblock.positionOf(victim.segment, SEGMENT);
       switch (random.nextInt(4)) {
         case 0:
-          // Torn: the end is not there
+          // The segment is torn: the end is not there.
           Arrays.fill(bytes, start + SEGMENT - 512, start + SEGMENT, (byte) 0);
           break;
         case 1:
-          // Misplaced: the segment of another place
+          // The segment of another position is misplaced here.
           int other = (victim.segment + 1) % SEGMENTS;
           System.arraycopy(bytes, (int) Superblock.positionOf(other, SEGMENT), bytes, start,
             SEGMENT);
           break;
         case 2:
-          // Another format: the version in the trailer
+          // The version in the trailer is that of another format.
           bytes[start + SEGMENT - SegmentFooter.TRAILER_SIZE + 11]++;
           break;
         default:

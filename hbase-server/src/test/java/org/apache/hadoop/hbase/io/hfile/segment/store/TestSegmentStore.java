@@ -190,7 +190,7 @@ public class TestSegmentStore {
     open();
     CachedFile file = blocks.files.acquire("f");
     int largest = StoredBlocksFixture.SEGMENT;
-    while (!blocks.store.accepts(largest)) {
+    while (!blocks.store.fits(largest)) {
       largest--;
     }
     int overhead = StoredBlocksFixture.block("f", 0).getSerializedLength()
@@ -232,7 +232,7 @@ public class TestSegmentStore {
     for (long offset = second; offset < third; offset++) {
       blocks.directory.remove("gone", offset);
     }
-    // More than there are clean segments, but no more than were made free
+    // There are fewer clean segments, but at least as many were made free.
     insertSegments("new", third, StoredBlocksFixture.SEGMENTS - 1);
     assertTrue(blocks.store.metrics().segmentsReclaimed.sum() > 0);
     for (long offset = 0; offset < second - 16; offset++) {
@@ -341,7 +341,7 @@ public class TestSegmentStore {
       assertEquals(1, blocks.store.metrics().refusals(kind).sum());
       for (InsertSource refused : InsertSource.values()) {
         assertEquals(refused != InsertSource.WRITE && refused.ordinal() > kind.ordinal(),
-          refused != InsertSource.WRITE && blocks.store.hasRoom(refused));
+          refused != InsertSource.WRITE && blocks.store.hasSpace(refused));
       }
     }
     for (long i = 0; i < offset; i++) {
@@ -358,7 +358,7 @@ public class TestSegmentStore {
     blocks.medium().blockWrites(false);
     CachedBlockFixture.await(() -> waited.get() == 1);
     blocks.assertReadable("f", 1_000_000);
-    CachedBlockFixture.await(() -> blocks.store.hasRoom(InsertSource.READ));
+    CachedBlockFixture.await(() -> blocks.store.hasSpace(InsertSource.READ));
     assertTrue(blocks.offer("f", 1_000_001, InsertSource.READ));
   }
 

@@ -59,7 +59,7 @@ public class TestStallWatch {
     }
   }
 
-  /** Far more than are watched at a time. */
+  /** There are far more than are watched at a time. */
   @Test
   public void testOneThatHangsIsFoundBesideManyThatEnd() throws Exception {
     StallWatch watch = new StallWatch(TimeUnit.MILLISECONDS.toNanos(50));

@@ -43,7 +43,7 @@ import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.MemoryLoan;
+import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -55,10 +55,10 @@ import org.junit.experimental.categories.Category;
 
 /** L1 lends what data blocks have, and has meta blocks keep or get back what they need. */
 @Category({ IOTests.class, MediumTests.class })
-public class TestL1Loans {
+public class TestL1LentMemory {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestL1Loans.class);
+    HBaseClassTestRule.forClass(TestL1LentMemory.class);
 
   private static final BlockType META = BlockType.LEAF_INDEX;
   private static final String FILE = "0123456789abcdef0123456789abcdef";
@@ -67,7 +67,7 @@ public class TestL1Loans {
   @Rule
   public final RefCntLeakRule leaks = new RefCntLeakRule();
 
-  private final Deque<MemoryLoan> loans = new ArrayDeque<>();
+  private final Deque<LentMemory> units = new ArrayDeque<>();
   private CompositeBucketCache cache;
   private L1BucketCache first;
   private LendingTier tier;
@@ -87,18 +87,18 @@ public class TestL1Loans {
   public void tearDown() {
     cache.evictBlocksByHfileName(FILE);
     cache.shutdown();
-    assertTrue(loans.isEmpty());
+    assertTrue(units.isEmpty());
     assertEquals(0, tier.getLent());
     assertEquals(0, tier.lend(1).size());
   }
 
   private void giveBack(int count) {
-    for (int i = 0; i < count && !loans.isEmpty(); i++) {
-      MemoryLoan loan = loans.remove();
-      for (ByteBuffer page : loan.pages()) {
-        assertIs(page, (byte) loan.offsets()[0]);
+    for (int i = 0; i < count && !units.isEmpty(); i++) {
+      LentMemory unit = units.remove();
+      for (ByteBuffer page : unit.pages()) {
+        assertIs(page, (byte) unit.offsets()[0]);
       }
-      tier.takeBack(loan);
+      tier.takeBack(unit);
     }
   }
 
@@ -110,16 +110,16 @@ public class TestL1Loans {
 
   /** Borrows, and writes to all memory that was lent. */
   private int borrow(int count) {
-    int before = loans.size();
-    for (MemoryLoan loan : tier.lend(count)) {
-      for (ByteBuffer page : loan.pages()) {
+    int before = units.size();
+    for (LentMemory unit : tier.lend(count)) {
+      for (ByteBuffer page : unit.pages()) {
         for (int i = 0; i < page.capacity(); i++) {
-          page.put(i, (byte) loan.offsets()[0]);
+          page.put(i, (byte) unit.offsets()[0]);
         }
       }
-      loans.add(loan);
+      units.add(unit);
     }
-    return loans.size() - before;
+    return units.size() - before;
   }
 
   private void put(BlockCacheKey key) {
@@ -140,8 +140,8 @@ public class TestL1Loans {
     }
   }
 
-  private long maxLoans() {
-    return tier.getMaxLent() / tier.getLoanSize();
+  private long maxUnits() {
+    return tier.getMaxLent() / tier.getUnitSize();
   }
 
   @Test
@@ -149,13 +149,13 @@ public class TestL1Loans {
     for (int data : new int[] { 0, 1500 }) {
       fillWithData(data);
       assertEquals(1, borrow(1));
-      assertEquals(maxLoans() - 1, borrow(Integer.MAX_VALUE));
+      assertEquals(maxUnits() - 1, borrow(Integer.MAX_VALUE));
       assertEquals(tier.getMaxLent(), tier.getLent());
       assertEquals(0, borrow(1));
       assertTrue(tier.getMaxLent() > 0.45 * tier.getSize());
       Set<Long> offsets = new HashSet<>();
-      loans.forEach(loan -> {
-        for (long offset : loan.offsets()) {
+      units.forEach(unit -> {
+        for (long offset : unit.offsets()) {
           assertTrue(offsets.add(offset));
         }
       });
@@ -219,6 +219,6 @@ public class TestL1Loans {
       read[i].release();
     }
     borrow(Integer.MAX_VALUE);
-    assertEquals(maxLoans(), loans.size());
+    assertEquals(maxUnits(), units.size());
   }
 }

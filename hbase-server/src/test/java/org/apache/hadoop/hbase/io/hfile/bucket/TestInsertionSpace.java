@@ -36,24 +36,24 @@ import org.junit.experimental.categories.Category;
 
 /** A cache with 15 buckets of 32 KB, for blocks of 2 KB or 8 KB. */
 @Category({ IOTests.class, SmallTests.class })
-public class TestSparePlaces {
+public class TestInsertionSpace {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestSparePlaces.class);
+    HBaseClassTestRule.forClass(TestInsertionSpace.class);
 
   private static final int KB = 1024;
   private static final int SMALL = KB;
   private static final int LARGE = 7 * KB;
 
   private BucketCache cache;
-  private SparePlaces places;
+  private InsertionSpace space;
   private int blocks;
 
   @Before
   public void setUp() throws IOException {
     cache = new BucketCache("offheap", 15 * 32 * KB, 8 * KB, new int[] { 2 * KB, 8 * KB }, 1, 1000,
       null);
-    places = new SparePlaces(cache);
+    space = new InsertionSpace(cache);
   }
 
   @After
@@ -73,22 +73,22 @@ public class TestSparePlaces {
 
   /** Asks as long as the last look at the allocator may serve, and once more. */
   private boolean areThereAfterAnotherLook(int length) {
-    for (int i = 0; i < SparePlaces.RECHECK; i++) {
-      places.areThereFor(length);
+    for (int i = 0; i < InsertionSpace.RECHECK; i++) {
+      space.isSpareFor(length);
     }
-    return places.areThereFor(length);
+    return space.isSpareFor(length);
   }
 
   @Test
   public void testBlockOfEachSize() {
-    assertTrue(places.areThereFor(SMALL));
-    assertFalse("at most 60 of them fit at all", places.areThereFor(LARGE));
-    assertFalse("none has so large a place", places.areThereFor(9 * KB));
+    assertTrue(space.isSpareFor(SMALL));
+    assertFalse("at most 60 of them fit at all", space.isSpareFor(LARGE));
+    assertFalse("none has so large a place", space.isSpareFor(9 * KB));
   }
 
   @Test
   public void testFewPlacesAreLeft() {
-    assertTrue(places.areThereFor(SMALL));
+    assertTrue(space.isSpareFor(SMALL));
     // All but 4 of the buckets, and 16 places in each.
     insert(11 * 16, SMALL);
     assertFalse(areThereAfterAnotherLook(SMALL));
@@ -98,7 +98,7 @@ public class TestSparePlaces {
   public void testBucketsBelongToAnotherSize() {
     // 32 KB each, of which the small ones keep one, and all could still be in 85 % of 85 %.
     insert(9 * 4, LARGE);
-    assertTrue(SparePlaces.hasSpareSpace(cache));
+    assertTrue(space.isSpare());
     insert(1, SMALL);
     assertEquals(37, cache.getBlockCount());
     assertTrue(areThereAfterAnotherLook(SMALL));
@@ -113,13 +113,13 @@ public class TestSparePlaces {
       CachedBlockFixture.cache(cache, CachedBlockFixture.key("file", i, BlockType.DATA),
         CachedBlockFixture.block(BlockType.DATA, i, SMALL));
     }
-    assertFalse(places.areThereFor(SMALL));
+    assertFalse(space.isSpareFor(SMALL));
   }
 
   @Test
   public void testPlacesAreLeftAgain() {
     insert(11 * 16, SMALL);
-    assertFalse(places.areThereFor(SMALL));
+    assertFalse(space.isSpareFor(SMALL));
     cache.evictBlocksByHfileName("file");
     assertTrue(areThereAfterAnotherLook(SMALL));
   }

@@ -22,7 +22,7 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /** Memory that a {@link LendingTier} has lent. Immutable. */
 @InterfaceAudience.Private
-public final class MemoryLoan {
+public final class LentMemory {
   private final ByteBuffer[] pages;
   private final long[] offsets;
 
@@ -30,7 +30,7 @@ public final class MemoryLoan {
    * @param pages   the memory, each page all of a buffer
    * @param offsets where the tier has it
    */
-  public MemoryLoan(ByteBuffer[] pages, long[] offsets) {
+  public LentMemory(ByteBuffer[] pages, long[] offsets) {
     this.pages = pages;
     this.offsets = offsets;
   }

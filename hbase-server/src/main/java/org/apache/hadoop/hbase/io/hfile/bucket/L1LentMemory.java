@@ -28,18 +28,18 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.MemoryLoan;
+import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * What L1 has lent. A loan is a bucket, allocated as the blocks that fill it, so that neither the
- * allocator nor an eviction touches it until it is taken back; a page is the memory of such a
- * block, or the longer part of it if the engine has it in two buffers. Loans count against what
- * data blocks may take. If meta blocks need more than data blocks leave, loans are reclaimed.
+ * The memory that L1 has lent. A unit is a bucket, allocated as the blocks that fill it, so that
+ * neither the allocator nor an eviction touches it until it is taken back; a page is the memory of
+ * such a block, or the longer part of it if the engine has it in two buffers. Units count against
+ * what data blocks may take. If meta blocks need more than data blocks leave, units are reclaimed.
  * Thread-safe.
  */
 @InterfaceAudience.Private
-final class L1Loans implements LendingTier {
+final class L1LentMemory implements LendingTier {
 
   /** The number of blocks of the largest size that fill a bucket. */
   private static final int PAGES = BucketAllocator.FEWEST_ITEMS_IN_BUCKET;
@@ -71,7 +71,7 @@ final class L1Loans implements LendingTier {
   private volatile double share;
   private volatile boolean closed;
 
-  L1Loans(BucketCacheTier cache, L1DataSpace space) {
+  L1LentMemory(BucketCacheTier cache, L1DataSpace space) {
     this.cache = cache;
     this.space = space;
     this.total = cache.getAllocator().getTotalSize();
@@ -95,19 +95,20 @@ final class L1Loans implements LendingTier {
   }
 
   @Override
-  public List<MemoryLoan> lend(int loans) {
-    List<MemoryLoan> all = new ArrayList<>();
-    long wanted = Math.min(loans, Math.min(getMaxLent() - lent.get(), space.room()) / bucketSize);
+  public List<LentMemory> lend(int units) {
+    List<LentMemory> all = new ArrayList<>();
+    long lendable = Math.min(getMaxLent() - lent.get(), space.maxBytes());
+    long wanted = Math.min(units, lendable / bucketSize);
     if (wanted <= 0 || !isLending()) {
       return all;
     }
-    // Before, so that the least useful data blocks are evicted for those that lose their buckets.
+    // This comes first, so that the least useful data blocks are evicted.
     lent.addAndGet(wanted * bucketSize);
     space.adapt(0);
     try {
       addAll(all, wanted);
       if (all.size() < wanted) {
-        space.clearForLoans((int) wanted - all.size());
+        space.clearForLending((int) wanted - all.size());
         addAll(all, wanted);
       }
     } finally {
@@ -117,18 +118,18 @@ final class L1Loans implements LendingTier {
     return all;
   }
 
-  private void addAll(List<MemoryLoan> all, long wanted) {
+  private void addAll(List<LentMemory> all, long wanted) {
     boolean more = true;
     while (more && all.size() < wanted) {
       long[] offsets = allocate();
       more = offsets != null;
       if (more) {
-        all.add(loan(offsets));
+        all.add(unit(offsets));
       }
     }
   }
 
-  private MemoryLoan loan(long[] offsets) {
+  private LentMemory unit(long[] offsets) {
     ByteBuffer[] pages = null;
     try {
       pages = pages(offsets);
@@ -137,7 +138,7 @@ final class L1Loans implements LendingTier {
         free(offsets);
       }
     }
-    return new MemoryLoan(pages, offsets);
+    return new LentMemory(pages, offsets);
   }
 
   private void free(long[] offsets) {
@@ -195,8 +196,8 @@ final class L1Loans implements LendingTier {
   }
 
   @Override
-  public void takeBack(MemoryLoan loan) {
-    free(loan.offsets());
+  public void takeBack(LentMemory unit) {
+    free(unit.offsets());
     lent.addAndGet(-bucketSize);
     space.onTakenBack();
   }
@@ -214,7 +215,7 @@ final class L1Loans implements LendingTier {
     return lent.get() < before;
   }
 
-  /** Has all loans given back, and lends no more. */
+  /** Has all units given back, and lends no more. */
   void close() {
     closed = true;
     reclaim(Long.MAX_VALUE);
@@ -226,7 +227,7 @@ final class L1Loans implements LendingTier {
   }
 
   @Override
-  public long getLoanSize() {
+  public long getUnitSize() {
     return bucketSize;
   }
 
