@@ -175,7 +175,8 @@ public class TestChaos {
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
     things.put("config reload", this::reload);
-    things.put("alter", () -> explained("an alter", () -> cluster.alter(random)));
+    things.put("alter",
+      () -> explained("an alter", () -> Alteration.apply(cluster.admin(), random)));
     if (visitor != null) {
       things.put("grant and revoke", visitor::grantAndRevoke);
     }

@@ -150,7 +150,7 @@ public class TestRolling {
   /** Servers of both kinds read files with blocks of several sizes and encodings. */
   private void alter() throws Exception {
     try (HangWatch.Excuse excuse = cluster.watch().excuse("an alter")) {
-      cluster.alter(random);
+      Alteration.apply(cluster.admin(), random);
       cluster.awaitServed();
     }
     settle();
