@@ -152,8 +152,9 @@ final class CheckedLoad {
     version = 1;
   }
 
-  void run() {
+  void run(boolean isClockAhead) {
     paused = false;
+    expiring.reset(isClockAhead);
     try (Table table = connection.getTable(TABLE)) {
       while (!paused) {
         LoadPhases.await();

@@ -331,6 +331,20 @@ final class Cluster implements Closeable {
     }
   }
 
+  /**
+   * Sets the clock of a server, while nothing is in flight: a server, also on stock's jars, drops
+   * calls whose time seems to be over, and holds a queued flush back until it is that late again.
+   * @param ahead how much it is ahead from now on
+   */
+  void setClock(Server server, Duration ahead) throws Exception {
+    load.pause();
+    await(server + " has no flush queued", () -> ask(server, "flushes").getAsInt() == 0);
+    JsonObject request = ChildProcess.request("clock");
+    request.addProperty("aheadMillis", ahead.toMillis());
+    server.process.ask(request);
+    load.run(!ahead.isZero());
+  }
+
   /** Ends the master, and starts one on these jars. */
   void swapMaster(Jars jars) throws Exception {
     ChildProcess next = processes.launch("master", MasterProcess.class, jars, 384);
