@@ -90,8 +90,6 @@ final class CheckedLoad {
   private long version;
   private volatile long operations;
   private volatile boolean paused;
-  /** When this thread's operations in light traffic are, so that not all are at once. */
-  private final int lightTick;
 
   private interface Request<T, E extends Exception> {
     T send() throws IOException, E;
@@ -101,7 +99,6 @@ final class CheckedLoad {
     this.connection = connection;
     this.name = name;
     this.watched = operations.client(name);
-    this.lightTick = Math.floorMod(name.hashCode(), LoadPhases.LIGHT_TICKS);
     this.random = new SplittableRandom(seed);
     this.own = new CheckedRows(name, rows);
     this.counters = new CheckedCounters(watched);
@@ -152,15 +149,16 @@ final class CheckedLoad {
     version = 1;
   }
 
-  void run() {
+  void run(boolean isClockAhead) {
     paused = false;
+    expiring.reset(isClockAhead);
     try (Table table = connection.getTable(TABLE)) {
       while (!paused) {
         LoadPhases.await();
         long tick = LoadPhases.tick();
         if (LoadPhases.isStorm()) {
           perform(table, STORMS[(int) (LoadPhases.cycle(tick) % STORMS.length)]);
-        } else if (LoadPhases.isDue(tick, lightTick)) {
+        } else if (LoadPhases.isDue(tick, name.hashCode())) {
           perform(table, random.nextInt(100));
         } else {
           continue;

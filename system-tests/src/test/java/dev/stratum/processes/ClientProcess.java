@@ -38,7 +38,8 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonPrimitive;
  * <ul>
  * <li><code>start</code> with <code>name</code>, <code>threads</code>, <code>rows</code> of each
  * and <code>seed</code>: fills the rows, and answers its version;</li>
- * <li><code>run</code> and <code>pause</code>, after which no operation begins;</li>
+ * <li><code>run</code> with <code>isClockAhead</code>, and <code>pause</code>, after which no
+ * operation begins;</li>
  * <li><code>progress</code>: how many operations the slowest thread has done (<code>least</code>)
  * and all together, how many threads are <code>running</code>, and what was wrong
  * (<code>wrong</code>) or has failed (<code>failures</code>);</li>
@@ -75,7 +76,8 @@ final class ClientProcess implements Conversation.Answers {
         return new JsonPrimitive(VersionInfo.getVersion());
       case "run":
         List<Future<?>> started = new ArrayList<>();
-        loads.forEach(load -> started.add(threads.submit(load::run)));
+        boolean isClockAhead = request.get("isClockAhead").getAsBoolean();
+        loads.forEach(load -> started.add(threads.submit(() -> load.run(isClockAhead))));
         running = started;
         return null;
       case "pause":

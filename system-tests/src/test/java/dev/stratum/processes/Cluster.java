@@ -33,7 +33,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -49,9 +48,7 @@ import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.zookeeper.ZKUtil;
 import org.apache.hadoop.hbase.zookeeper.ZKWatcher;
 import org.apache.hadoop.hbase.zookeeper.ZNodePaths;
@@ -72,7 +69,6 @@ final class Cluster implements Closeable {
   private static final Duration CALLS_LIMIT = Duration.ofSeconds(10);
   /** A server without a region of the table has fewer. */
   private static final int BLOCKS_OF_SYSTEM_TABLES = 20;
-  private static final int[] BLOCK_SIZES = { 2048, 4096, 16384, 65536 };
 
   private final ClusterProcesses processes;
   private final LoadClients load;
@@ -336,23 +332,17 @@ final class Cluster implements Closeable {
   }
 
   /**
-   * Changes the table: block size and encoding, so that caches have several of them, and an
-   * observer that is added or removed.
+   * Sets the clock of a server, while nothing is in flight: a server, also on stock's jars, drops
+   * calls whose time seems to be over, and holds a queued flush back until it is that late again.
+   * @param ahead how much it is ahead from now on
    */
-  void alter(Random random) throws IOException {
-    TableDescriptor old = admin.getDescriptor(CheckedLoad.TABLE);
-    TableDescriptorBuilder changed = TableDescriptorBuilder.newBuilder(old);
-    DataBlockEncoding[] encodings = DataBlockEncoding.values();
-    changed.modifyColumnFamily(
-      ColumnFamilyDescriptorBuilder.newBuilder(old.getColumnFamily(CheckedLoad.FAMILY))
-        .setDataBlockEncoding(encodings[random.nextInt(encodings.length)])
-        .setBlocksize(BLOCK_SIZES[random.nextInt(BLOCK_SIZES.length)]).build());
-    if (old.hasCoprocessor(PassiveObserver.class.getName())) {
-      changed.removeCoprocessor(PassiveObserver.class.getName());
-    } else {
-      changed.setCoprocessor(PassiveObserver.class.getName());
-    }
-    admin.modifyTable(changed.build());
+  void setClock(Server server, Duration ahead) throws Exception {
+    load.pause();
+    await(server + " has no flush queued", () -> ask(server, "flushes").getAsInt() == 0);
+    JsonObject request = ChildProcess.request("clock");
+    request.addProperty("aheadMillis", ahead.toMillis());
+    server.process.ask(request);
+    load.run(!ahead.isZero());
   }
 
   /** Ends the master, and starts one on these jars. */

@@ -33,6 +33,7 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.wal.LossWindow;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 
 import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
@@ -51,6 +52,9 @@ import org.apache.hbase.thirdparty.io.netty.util.internal.PlatformDependent;
  * <li><code>sizes</code>: what must not grow, by the name of a {@link Soaked}, after a collection
  * of garbage;</li>
  * <li><code>watch</code>, and later <code>waits</code>: see {@link EventLoopWaits};</li>
+ * <li><code>clock</code> with <code>aheadMillis</code>: from now on HBase's clock is so much ahead
+ * of the machine's;</li>
+ * <li><code>flushes</code>: how many are queued;</li>
  * <li><code>collect</code>: collects garbage, so that what leaked is reported to the log.</li>
  * </ul>
  */
@@ -86,6 +90,12 @@ final class InspectedRegionServerProcess extends RegionServerProcess {
         return null;
       case "waits":
         return new Gson().toJsonTree(waits.found());
+      case "clock":
+        long aheadMillis = request.get("aheadMillis").getAsLong();
+        EnvironmentEdgeManager.injectEdge(() -> System.currentTimeMillis() + aheadMillis);
+        return null;
+      case "flushes":
+        return new JsonPrimitive(server().getMemStoreFlusher().getFlushQueueSize());
       case "collect":
         collect();
         return null;

@@ -97,13 +97,24 @@ final class LoadClients {
   }
 
   void run() throws ProcessException {
+    run(false);
+  }
+
+  /** @param isClockAhead if that of a server is, where rows with a TTL look expired */
+  void run(boolean isClockAhead) throws ProcessException {
     for (ChildProcess client : clients) {
-      run(client);
+      run(client, isClockAhead);
     }
   }
 
   static void run(ChildProcess client) throws ProcessException {
-    client.ask(ChildProcess.request("run"));
+    run(client, false);
+  }
+
+  private static void run(ChildProcess client, boolean isClockAhead) throws ProcessException {
+    JsonObject request = ChildProcess.request("run");
+    request.addProperty("isClockAhead", isClockAhead);
+    client.ask(request);
   }
 
   void pause() throws Exception {

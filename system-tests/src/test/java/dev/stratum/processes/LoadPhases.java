@@ -34,7 +34,7 @@ final class LoadPhases {
   private static final int STORM = 8;
   private static final int LIGHT = 36;
   /** The number of ticks between two operations of a thread in light traffic. */
-  static final int LIGHT_TICKS = 12;
+  private static final int LIGHT_TICKS = 12;
   private static final int CYCLE = BURSTS + STORM + LIGHT;
   /** The time that all phases take together. */
   static final long CYCLE_NANOS = CYCLE * TICK_NANOS;
@@ -65,10 +65,10 @@ final class LoadPhases {
 
   /**
    * Returns whether a thread sends an operation of its own choice at this tick.
-   * @param lightTick its tick in light traffic, of {@link #LIGHT_TICKS}
+   * @param client the hash of its name: clients differ in when they send in light traffic
    */
-  static boolean isDue(long tick, int lightTick) {
+  static boolean isDue(long tick, int client) {
     long inCycle = tick % CYCLE;
-    return inCycle < BURSTS || (inCycle + lightTick) % LIGHT_TICKS == 0;
+    return inCycle < BURSTS || Math.floorMod(inCycle + client, LIGHT_TICKS) == 0;
   }
 }

@@ -49,6 +49,12 @@ final class Settings {
     keys.put("dfs.namenode.avoid.write.stale.datanode", "true");
     keys.put("hbase.hregion.memstore.flush.size", "4194304");
     keys.put("hbase.hregion.majorcompaction", "0");
+    // When a clock jumps an hour ahead, all memstores look old. Their flushes would be queued for
+    // minutes, and stay there for an hour if the clock is set back.
+    keys.put("hbase.regionserver.optionalcacheflushinterval", "0");
+    keys.put("hbase.regionserver.periodicmemstoreflusher.rangeofdelayseconds", "1");
+    // The log roller compares HBase's clock with the machine's, and would roll the WAL on and on.
+    keys.put("hbase.regionserver.logroll.period", "7200000");
     // Until the discharger runs, a compacted file is open, and its blocks are cached.
     keys.put("hbase.hfile.compaction.discharger.interval", "1000");
     keys.put("hfile.index.block.max.size", "8192");

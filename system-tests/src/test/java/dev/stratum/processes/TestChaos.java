@@ -78,6 +78,7 @@ public class TestChaos {
     @Override
     protected void before() throws IOException {
       cluster = new Cluster("chaos", 3);
+      clocks = new ClockJumps(cluster);
     }
 
     @Override
@@ -93,6 +94,7 @@ public class TestChaos {
   private final JsonArray losses = new JsonArray();
   private final Set<Cluster.Server> killed = new HashSet<>();
   private Cluster cluster;
+  private ClockJumps clocks;
   /** Null if permissions are not checked. */
   private VisitorReads visitor;
 
@@ -175,8 +177,10 @@ public class TestChaos {
     things.put("flush", cluster::flush);
     things.put("compaction", () -> cluster.admin().compact(CheckedLoad.TABLE));
     things.put("major compaction", () -> cluster.admin().majorCompact(CheckedLoad.TABLE));
+    things.put("clock an hour ahead and back", () -> clocks.jump(any(), OPERATIONS));
     things.put("config reload", this::reload);
-    things.put("alter", () -> explained("an alter", () -> cluster.alter(random)));
+    things.put("alter",
+      () -> explained("an alter", () -> Alteration.apply(cluster.admin(), random)));
     if (visitor != null) {
       things.put("grant and revoke", visitor::grantAndRevoke);
     }

@@ -59,6 +59,7 @@ public class TestRolling {
     @Override
     protected void before() throws IOException {
       cluster = new Cluster("rolling", 3);
+      clocks = new ClockJumps(cluster);
     }
 
     @Override
@@ -69,6 +70,7 @@ public class TestRolling {
 
   private final Random random = new Random(1);
   private Cluster cluster;
+  private ClockJumps clocks;
 
   @Test
   public void testStockToForkAndBackLosesNothing() throws Exception {
@@ -101,6 +103,7 @@ public class TestRolling {
     cluster.swapMaster(Jars.FORK);
     settle();
     alter();
+    clocks.jump(server, OPERATIONS);
     stockOnWhatForkHasKept(server, plain);
   }
 
@@ -116,10 +119,13 @@ public class TestRolling {
     cluster.roll(third, Jars.FORK, features(third), false);
     settle();
     alter();
+    clocks.jump(third, OPERATIONS);
   }
 
   private void down(Map<Cluster.Server, Map<String, String>> plain) throws Exception {
-    stockOnWhatForkHasKept(cluster.servers().get(2), plain);
+    Cluster.Server third = cluster.servers().get(2);
+    stockOnWhatForkHasKept(third, plain);
+    clocks.jump(third, OPERATIONS);
     cluster.swapMaster(Jars.STOCK);
     stockOnWhatForkHasKept(cluster.servers().get(0), plain);
     stockOnWhatForkHasKept(cluster.servers().get(1), plain);
@@ -150,7 +156,7 @@ public class TestRolling {
   /** Servers of both kinds read files with blocks of several sizes and encodings. */
   private void alter() throws Exception {
     try (HangWatch.Excuse excuse = cluster.watch().excuse("an alter")) {
-      cluster.alter(random);
+      Alteration.apply(cluster.admin(), random);
       cluster.awaitServed();
     }
     settle();

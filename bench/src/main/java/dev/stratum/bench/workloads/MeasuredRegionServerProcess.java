@@ -27,6 +27,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -87,6 +92,7 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
     Set.of("CpuHeadroomCount", "ThreadCount", "PendingHandoffCount");
   private static final Pattern GENERAL_HANDLER =
     Pattern.compile("RpcServer\\.default\\..*\\.handler=");
+  private static final int FLUSHES = 8;
   private static final long IDLE_TIMEOUT_SECONDS = 300;
   private static final long POLL_MILLIS = 50;
   /** Longer than it takes from a flush's end to the compaction that follows it. */
@@ -264,16 +270,29 @@ final class MeasuredRegionServerProcess extends RegionServerProcess {
   }
 
   /**
-   * Flushes all that a table has in memory. The master's way to do it waits for good if a region
-   * is just being flushed: its procedure may be told so before it waits to be told.
+   * Flushes all that a table has in memory, several regions at a time, as a flush mostly waits for
+   * HDFS. The master's way to do it waits for good if a region is just being flushed: its procedure
+   * may be told so before it waits to be told.
    */
-  private void flush(String table) throws IOException {
-    for (HRegion region : regions(table)) {
-      while (region.getMemStoreDataSize() > 0) {
-        region.waitForFlushes();
-        region.flush(true);
+  private void flush(String table) throws InterruptedException, ExecutionException {
+    ExecutorService threads = Executors.newFixedThreadPool(FLUSHES);
+    try {
+      List<Callable<Void>> flushes = new ArrayList<>();
+      regions(table).forEach(region -> flushes.add(() -> flush(region)));
+      for (Future<Void> flush : threads.invokeAll(flushes)) {
+        flush.get();
       }
+    } finally {
+      threads.shutdown();
     }
+  }
+
+  private static Void flush(HRegion region) throws IOException {
+    while (region.getMemStoreDataSize() > 0) {
+      region.waitForFlushes();
+      region.flush(true);
+    }
+    return null;
   }
 
   /** Counts files that were not compacted; the cache forgets the blocks of others now. */

@@ -355,8 +355,8 @@ public class TestWriteGroupsEqualHistories {
     List<String> raw = cells(Collections.singletonList(region), raw());
     // On a busy machine groups of increments are slow, and handlers execute those of several rows.
     LOG.info(
-      "{} edits: {} have writes of several clients to a row, {} equal keys, {} increments of a row, "
-        + "{} increments of rows",
+      "{} edits: {} have writes of several clients to a row, {} equal keys, {} increments of a row,"
+        + " {} increments of rows",
       edits.size(), serial.sameRow(), serial.sameKey(), serial.merged(),
       serial.incrementsOfRows());
     assertCells("of the table", visible, cells(TABLE, visible()));
