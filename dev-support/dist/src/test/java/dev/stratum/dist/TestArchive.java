@@ -159,8 +159,7 @@ public class TestArchive {
   @Test
   public void testLinksOfEachPageLeadToFilesOfTheArchive() throws IOException {
     Map<String, Boolean> links = Sources.links(kit, Sources.files(kit, ".md"));
-    assertTrue(links.keySet().stream()
-      .filter(link -> link.matches("docs/operations.md: ../monitoring/.*")).count() > 1);
+    assertTrue(links.containsKey("docs/operations.md: ../monitoring/stratum-rules.yml"));
     links.values().removeIf(leads -> leads);
     assertEquals(Map.of(), links);
   }

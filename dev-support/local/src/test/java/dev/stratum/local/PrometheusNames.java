@@ -32,10 +32,12 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /** The names of metrics in PromQL, in the files of the kit's monitoring folder and in a scrape. */
 final class PrometheusNames {
-  static final Path FOLDER = Path.of(System.getProperty("stratum.root"), "dev-support", "dist",
-    "src", "main", "kit", "monitoring");
-  static final Path DASHBOARD = FOLDER.resolve("stratum-dashboard.json");
-  static final Path RULES = FOLDER.resolve("stratum-rules.yml");
+  private static final Path DIST =
+    Path.of(System.getProperty("stratum.root"), "dev-support", "dist");
+  /** The build of dev-support/dist, which is before that of this module, writes it. */
+  static final Path DASHBOARD =
+    DIST.resolve("target/generated-kit/monitoring/stratum-dashboard.json");
+  static final Path RULES = DIST.resolve("src/main/kit/monitoring/stratum-rules.yml");
 
   /** Strings, label matchers, ranges, and the labels of a grouping: no metric names in them. */
   private static final Pattern OTHER = Pattern.compile("\"[^\"]*\"|\\{[^}]*\\}|\\[[^\\]]*\\]"

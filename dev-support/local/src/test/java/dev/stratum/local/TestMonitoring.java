@@ -74,16 +74,18 @@ public class TestMonitoring {
   }
 
   @Test
-  public void testEachPanelSaysWhatItShowsAndWhatToDo() throws IOException {
+  public void testEachPanelHasAnIdAndSaysWhatItShowsAndWhatToDo() throws IOException {
     StringBuilder guides = new StringBuilder();
     try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
       for (Path file : files.filter(file -> file.toString().endsWith(".md")).toList()) {
         guides.append(Files.readString(file));
       }
     }
+    Set<String> ids = new TreeSet<>();
     for (JsonElement element : JsonParser.parseString(Files.readString(PrometheusNames.DASHBOARD))
       .getAsJsonObject().getAsJsonArray("panels")) {
       JsonObject panel = element.getAsJsonObject();
+      assertTrue("an id twice: " + panel, ids.add(panel.get("id").getAsString()));
       if (panel.get("type").getAsString().equals("row")) {
         continue;
       }
