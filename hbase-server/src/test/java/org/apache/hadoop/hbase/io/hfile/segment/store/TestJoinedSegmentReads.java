@@ -237,7 +237,7 @@ public class TestJoinedSegmentReads {
     assertEquals(joined(number + 1), read(number + 1));
   }
 
-  /** Reads a block with neighbours that throw when asked for a position, or when given a block. */
+  /** Reads a block with neighbours of which <code>locate</code> or <code>accept</code> throws. */
   private void readWithFailingNeighbours(int number, boolean failsToLocate) {
     CachedFile file = blocks.files.acquire("f");
     RuntimeException failure = new IllegalStateException("on purpose");
