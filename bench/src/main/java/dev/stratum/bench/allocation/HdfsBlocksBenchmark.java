@@ -19,6 +19,7 @@ package dev.stratum.bench.allocation;
 
 import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.StoreFileBlocks;
+import dev.stratum.bench.harness.ForkClass;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,12 +167,12 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
 
     /** Does what a RegionServer does before it makes its file system; nothing on stock. */
     private static void configureAsServer(Configuration conf) {
-      try {
-        Class.forName("org.apache.hadoop.hbase.fs.HdfsPacketPool")
-          .getMethod("configure", Configuration.class).invoke(null, conf);
-      } catch (ClassNotFoundException e) {
-        // The published jars lack the class.
+      if (!ForkClass.HDFS_PACKET_POOL.isPresent()) {
         return;
+      }
+      try {
+        ForkClass.HDFS_PACKET_POOL.get().getMethod("configure", Configuration.class).invoke(null,
+          conf);
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(e);
       }

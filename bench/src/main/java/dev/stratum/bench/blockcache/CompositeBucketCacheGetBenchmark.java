@@ -18,6 +18,7 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.ForkClass;
 import java.io.IOException;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
@@ -133,9 +134,9 @@ public class CompositeBucketCacheGetBenchmark extends PinnedJvm {
     conf.set("hbase.bucketcache.l1.bucket.sizes", "5120,34816,132096");
     conf.setBoolean("hbase.regionserver.point.get.enabled", pointGets);
     conf.setInt("hbase.regionserver.row.cache.size.mb", rowCacheMegabytes);
-    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, Engine.hasCompositeBucketCache()
-      ? 0
-      : (float) l1Megabytes * (1 << 20) / Runtime.getRuntime().maxMemory());
+    float onHeap = (float) l1Megabytes * (1 << 20) / Runtime.getRuntime().maxMemory();
+    conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY,
+      ForkClass.COMPOSITE_BUCKET_CACHE.isPresent() ? 0 : onHeap);
     server = new RowServer(conf, (long) megabytes << 20);
     trace = trace(server.rows());
     Cursor cursor = new Cursor();

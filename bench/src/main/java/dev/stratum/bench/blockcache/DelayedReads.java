@@ -20,6 +20,7 @@ package dev.stratum.bench.blockcache;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
+import dev.stratum.bench.harness.ForkClass;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -49,8 +50,6 @@ public final class DelayedReads implements Closeable {
   private static final int ROUNDS = 4;
   private static final LongAdder COUNT = new LongAdder();
   private static final LongAdder NANOS = new LongAdder();
-  /** The class that reads segments; null on stock. */
-  private static final Class<?> SEGMENTS = segments();
   private static volatile long parkNanos;
 
   private int micros;
@@ -94,16 +93,8 @@ public final class DelayedReads implements Closeable {
     ByteBuddyAgent.install();
     agent = ClassReloadingStrategy.fromInstalledAgent();
     delay(FileIOEngine.class, readMethod(), 1);
-    if (SEGMENTS != null) {
-      delay(SEGMENTS, "read", 2);
-    }
-  }
-
-  private static Class<?> segments() {
-    try {
-      return Class.forName("org.apache.hadoop.hbase.io.hfile.segment.device.FileSegmentDevice");
-    } catch (ClassNotFoundException e) {
-      return null;
+    if (ForkClass.FILE_SEGMENT_DEVICE.isPresent()) {
+      delay(ForkClass.FILE_SEGMENT_DEVICE.get(), "read", 2);
     }
   }
 
@@ -205,8 +196,8 @@ public final class DelayedReads implements Closeable {
   public void close() throws IOException {
     if (agent != null) {
       agent.reset(FileIOEngine.class);
-      if (SEGMENTS != null) {
-        agent.reset(SEGMENTS);
+      if (ForkClass.FILE_SEGMENT_DEVICE.isPresent()) {
+        agent.reset(ForkClass.FILE_SEGMENT_DEVICE.get());
       }
       System.out.printf("# delayed reads of L2: %d, by %.1f us in the mean%n",
         count(), meanMicros());

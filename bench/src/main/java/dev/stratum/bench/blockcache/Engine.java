@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.blockcache;
 
+import dev.stratum.bench.harness.ForkClass;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -49,16 +50,6 @@ public final class Engine implements Closeable {
     return file == null ? name : name + ":" + file;
   }
 
-  /** Tells the sides apart: both run the same benchmarks. */
-  static boolean hasCompositeBucketCache() {
-    try {
-      Class.forName("org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache");
-      return true;
-    } catch (ClassNotFoundException e) {
-      return false;
-    }
-  }
-
   /**
    * Makes this the engine of L2, of CompositeBucketCache on the fork and of CombinedBlockCache on
    * stock, with one queue that takes all the blocks of a file, read faster than they are written.
@@ -67,7 +58,7 @@ public final class Engine implements Closeable {
    */
   void configure(Configuration conf, String promotion, int l1Megabytes, int l2Megabytes) {
     conf.setInt(BlockCacheFactory.BUCKET_CACHE_WRITER_QUEUE_KEY, 1 << 16);
-    if (hasCompositeBucketCache()) {
+    if (ForkClass.COMPOSITE_BUCKET_CACHE.isPresent()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", promotion);
       conf.setInt("hbase.bucketcache.l1.size", l1Megabytes);

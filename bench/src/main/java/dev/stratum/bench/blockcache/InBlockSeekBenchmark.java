@@ -18,6 +18,7 @@
 package dev.stratum.bench.blockcache;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.ForkClass;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;
@@ -103,7 +104,7 @@ public class InBlockSeekBenchmark extends PinnedJvm {
 
   private BlockCache createCache() throws IOException {
     int cacheMegabytes = 2 * megabytes + 64;
-    if (!Engine.hasCompositeBucketCache()) {
+    if (!ForkClass.COMPOSITE_BUCKET_CACHE.isPresent()) {
       return new BucketCache("offheap", (long) cacheMegabytes << 20, size, null, 3, 1 << 16, null);
     }
     storage = new Engine("file");

@@ -18,6 +18,7 @@
 package dev.stratum.bench.handover;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.ForkClass;
 import dev.stratum.bench.harness.Headline;
 import dev.stratum.bench.harness.RegionOnHdfs;
 import java.io.IOException;
@@ -123,7 +124,8 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
     conf.setFloat(HConstants.HFILE_BLOCK_CACHE_SIZE_KEY, 0.1f);
     conf.setBoolean("hbase.rs.compaction.cache.handover.enabled", handover);
     conf.setDouble("hbase.rs.compaction.cache.handover.peak.ratio", 1.2);
-    conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY, stockCaches && !isFork());
+    conf.setBoolean(CacheConfig.CACHE_COMPACTED_BLOCKS_ON_WRITE_KEY,
+      stockCaches && !ForkClass.COMPOSITE_BUCKET_CACHE.isPresent());
     conf.setBoolean("hbase.rs.cacheblocksonwrite", true);
     // By default a file's close sometimes waits 400 ms more, if a DataNode's report is late.
     conf.setInt(HdfsClientConfigKeys.BlockWrite.LOCATEFOLLOWINGBLOCK_INITIAL_DELAY_MS_KEY, 10);
@@ -134,10 +136,6 @@ public class GetAfterCompactionBenchmark extends PinnedJvm {
       put(i);
     }
     region.region().flush(true);
-  }
-
-  static boolean isFork() {
-    return BlockCache.class.getResource("HotBlockCache.class") != null;
   }
 
   private static byte[] row(int i) {

@@ -23,6 +23,7 @@ import dev.stratum.bench.PinnedJvm;
 import dev.stratum.bench.blockcache.RowServer;
 import dev.stratum.bench.blockcache.DelayedReads;
 import dev.stratum.bench.harness.CompilerWarmUp;
+import dev.stratum.bench.harness.ForkClass;
 import dev.stratum.bench.harness.Headline;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -171,9 +172,9 @@ public class ParallelMultigetBenchmark extends PinnedJvm {
   }
 
   /** Leaves a read of several blocks without the memory that it needs. */
-  private static void readOneByOne() throws ClassNotFoundException {
+  private static void readOneByOne() {
     ByteBuddyAgent.install();
-    Class<?> reader = Class.forName("org.apache.hadoop.hbase.io.hfile.segment.store.SegmentReader");
+    Class<?> reader = ForkClass.SEGMENT_READER.get();
     new ByteBuddy().redefine(reader).method(named("takeJoined")).intercept(FixedValue.nullValue())
       .make().load(reader.getClassLoader(), ClassReloadingStrategy.fromInstalledAgent());
   }

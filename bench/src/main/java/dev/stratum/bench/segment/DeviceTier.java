@@ -17,6 +17,7 @@
  */
 package dev.stratum.bench.segment;
 
+import dev.stratum.bench.harness.ForkClass;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,19 +79,9 @@ final class DeviceTier implements Closeable {
     }
   }
 
-  /** Tells the sides apart: both run these benchmarks. */
-  static boolean hasSegments() {
-    try {
-      Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentCache");
-      return true;
-    } catch (ClassNotFoundException e) {
-      return false;
-    }
-  }
-
   /** Opens the cache, with what it had when it was shut down. */
   BlockCache open(ByteBuffAllocator pool) throws IOException {
-    return hasSegments() ? Segments.open(this, pool) : Buckets.open(this);
+    return ForkClass.SEGMENT_CACHE.isPresent() ? Segments.open(this, pool) : Buckets.open(this);
   }
 
   /** Returns the mean bytes of a write to the file since it was opened; for segments only. */
@@ -104,7 +95,7 @@ final class DeviceTier implements Closeable {
   }
 
   private Path index() {
-    return Path.of(file + (hasSegments() ? ".index" : ".map"));
+    return Path.of(file + (ForkClass.SEGMENT_CACHE.isPresent() ? ".index" : ".map"));
   }
 
   @Override

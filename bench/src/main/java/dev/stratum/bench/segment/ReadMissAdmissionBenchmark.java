@@ -18,6 +18,7 @@
 package dev.stratum.bench.segment;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.ForkClass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -118,7 +119,7 @@ public class ReadMissAdmissionBenchmark extends PinnedJvm {
     data.nameFiles(KEYS + SCANNED + READ_ONCE);
     file = Files.createTempFile("stratum-bench", ".l2");
     Configuration conf = HBaseConfiguration.create();
-    if (DeviceTier.hasSegments()) {
+    if (ForkClass.SEGMENT_CACHE.isPresent()) {
       conf.setBoolean("hbase.bucketcache.composite.enabled", true);
       conf.set("hbase.bucketcache.composite.promotion", "none");
       conf.set("hbase.bucketcache.composite.l2.admission", admission);

@@ -18,6 +18,7 @@
 package dev.stratum.bench.segment;
 
 import dev.stratum.bench.PinnedJvm;
+import dev.stratum.bench.harness.ForkClass;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -81,7 +82,7 @@ public class SegmentCacheSpaceBenchmark extends PinnedJvm {
   @TearDown(Level.Trial)
   public void close() throws IOException {
     cache.shutdown();
-    if (DeviceTier.hasSegments()) {
+    if (ForkClass.SEGMENT_CACHE.isPresent()) {
       System.out.printf("# writes to the device, mean: %d KB%n", meanWrite() >> 10);
     }
     tier.close();

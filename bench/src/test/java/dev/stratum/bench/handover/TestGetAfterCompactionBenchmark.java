@@ -21,6 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
+import dev.stratum.bench.harness.ForkClass;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.junit.After;
 import org.junit.Rule;
@@ -53,7 +54,7 @@ public class TestGetAfterCompactionBenchmark {
       long misses = benchmark.misses() - before;
       // Stock misses about as many as the file has blocks, the fork none.
       assertTrue(misses + " misses",
-        GetAfterCompactionBenchmark.isFork() ? misses < 5 : misses > 20);
+        ForkClass.COMPOSITE_BUCKET_CACHE.isPresent() ? misses < 5 : misses > 20);
     }
   }
 }

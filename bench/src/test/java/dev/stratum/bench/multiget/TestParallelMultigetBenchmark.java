@@ -22,6 +22,7 @@ import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
+import dev.stratum.bench.harness.ForkClass;
 import java.io.IOException;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
@@ -52,7 +53,7 @@ public class TestParallelMultigetBenchmark {
     benchmark.threads = 2;
     benchmark.parallel = true;
     benchmark.megabytes = 16;
-    benchmark.segments = hasSegments() ? "joined" : "none";
+    benchmark.segments = ForkClass.SEGMENT_CACHE.isPresent() ? "joined" : "none";
     benchmark.fill();
     for (int i = 0; i < 200; i++) {
       int bytes = benchmark.batch();
@@ -63,15 +64,6 @@ public class TestParallelMultigetBenchmark {
     assertTrue(benchmark.batch() > benchmark.batch * MIN_ROW_BYTES);
     servedAndAnswered();
     seenByAClient();
-  }
-
-  private static boolean hasSegments() {
-    try {
-      Class.forName("org.apache.hadoop.hbase.io.hfile.segment.SegmentCache");
-      return true;
-    } catch (ClassNotFoundException e) {
-      return false;
-    }
   }
 
   private void servedAndAnswered() throws IOException {

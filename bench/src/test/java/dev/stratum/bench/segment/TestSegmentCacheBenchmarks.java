@@ -21,6 +21,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.stratum.bench.blockcache.TemporaryFiles;
+import dev.stratum.bench.harness.ForkClass;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
 import org.apache.hadoop.hbase.util.DirectMemoryUtils;
 import org.junit.Before;
@@ -95,7 +96,7 @@ public class TestSegmentCacheBenchmarks {
       }
       double filled = space.filledPercent();
       assertTrue(filled + " %", filled > 0 && filled <= 100);
-      assertTrue(!DeviceTier.hasSegments() || benchmark.meanWrite() >= 1 << 20);
+      assertTrue(!ForkClass.SEGMENT_CACHE.isPresent() || benchmark.meanWrite() >= 1 << 20);
     } finally {
       benchmark.close();
     }
@@ -126,7 +127,7 @@ public class TestSegmentCacheBenchmarks {
     try {
       assertEquals(benchmark.blocks, benchmark.afterShutdown());
       benchmark.shutDown();
-      if (DeviceTier.hasSegments()) {
+      if (ForkClass.SEGMENT_CACHE.isPresent()) {
         assertEquals(benchmark.blocks, benchmark.afterKill());
         benchmark.shutDown();
       }
