@@ -136,7 +136,7 @@ public class CacheWritesBenchmark extends PinnedJvm {
 
     void openFiles() throws IOException {
       open(false);
-      fs = FileSystem.getLocal(conf).getRaw();
+      fs = FileSystem.newInstanceLocal(conf).getRaw();
       source = HFile.createReader(fs, blocks.path(),
         new CacheConfig(conf, null, null, blocks.allocator()), true, conf);
       scanner = source.getScanner(conf, false, false, true);

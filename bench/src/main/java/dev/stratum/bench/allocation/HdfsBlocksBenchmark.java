@@ -153,7 +153,7 @@ public class HdfsBlocksBenchmark extends PinnedJvm {
       conf = HBaseConfiguration.create();
       configureAsServer(conf);
       open();
-      try (HFile.Reader source = HFile.createReader(FileSystem.getLocal(conf).getRaw(),
+      try (HFile.Reader source = HFile.createReader(FileSystem.newInstanceLocal(conf).getRaw(),
         blocks.path(), new CacheConfig(conf, null, null, blocks.allocator()), true, conf);
         HFileScanner scanner = source.getScanner(conf, false, false, true)) {
         scanner.seekTo();

@@ -90,7 +90,7 @@ public class InBlockSeekBenchmark extends PinnedJvm {
     cache = createCache();
     List<StoreFileBlocks.Location> all = blocks.readAllThrough(cache);
     blocks.awaitCached(cache, all);
-    reader = HFile.createReader(FileSystem.getLocal(conf).getRaw(), blocks.path(),
+    reader = HFile.createReader(FileSystem.newInstanceLocal(conf).getRaw(), blocks.path(),
       new CacheConfig(conf, null, cache, blocks.allocator()), true, conf);
     rows = new Cell[1 << 16];
     int count = (int) (reader.getEntries() / StoreFileBlocks.FIELDS);

@@ -88,7 +88,7 @@ public final class StoreFileBlocks implements Closeable {
    */
   public StoreFileBlocks(Configuration conf, int blockSize, long dataBytes) throws IOException {
     this.conf = conf;
-    this.fs = FileSystem.getLocal(conf).getRaw();
+    this.fs = FileSystem.newInstanceLocal(conf).getRaw();
     this.dir = new Path(Files.createTempDirectory("stratum-bench").toUri());
     // The name is as long as a store file's, since a lookup hashes and compares it.
     this.file = new Path(dir, UUID.randomUUID().toString().replace("-", ""));
