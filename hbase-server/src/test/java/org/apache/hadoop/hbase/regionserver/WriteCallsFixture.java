@@ -356,6 +356,17 @@ public abstract class WriteCallsFixture {
       Long.MAX_VALUE);
   }
 
+  /** Returns a server that is never short of memory, and of which nothing else is known. */
+  public static RegionServerServices serverWithMemory() {
+    RegionServerAccounting accounting =
+      Mockito.mock(RegionServerAccounting.class, Mockito.withSettings().stubOnly());
+    Mockito.when(accounting.isAboveHighWaterMark()).thenReturn(FlushType.NORMAL);
+    RegionServerServices services =
+      Mockito.mock(RegionServerServices.class, Mockito.withSettings().stubOnly());
+    Mockito.when(services.getRegionServerAccounting()).thenReturn(accounting);
+    return services;
+  }
+
   /**
    * Returns a call without a connection, whose response goes to {@code answer}.
    * @param param null if nothing reads the request

@@ -28,7 +28,7 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.ClientProtos.MutateRequ
 
 /** The call of an increment, and the queues in which it may wait. */
 @InterfaceAudience.Private
-final class IncrementCall extends WriteCall {
+class IncrementCall extends WriteCall {
   private final IncrementQueueKey rowQueue;
   private final IncrementQueueKey partQueue;
   private boolean contended;

@@ -76,10 +76,15 @@ abstract class IncrementGroup extends CommitGroup {
    */
   abstract void lock(RegionLocks region, List<WriteCall> taken);
 
+  /** Overridden by tests. */
+  RegionLocks locks(HRegion region) {
+    return new RegionLocks(region);
+  }
+
   @Override
   protected final List<WriteCall> lock(List<WriteCall> taken) {
     if (!RegionLocks.isMemoryShort(server)) {
-      locks = new RegionLocks(taken.get(0).region());
+      locks = locks(taken.get(0).region());
       lock(locks, taken);
     }
     metrics.left(taken.size() - started.size() - passed.size());

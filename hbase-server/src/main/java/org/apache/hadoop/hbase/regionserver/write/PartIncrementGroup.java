@@ -41,7 +41,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * handlers for a second, which read in parallel.
  */
 @InterfaceAudience.Private
-final class PartIncrementGroup extends IncrementGroup {
+class PartIncrementGroup extends IncrementGroup {
   private final LongSupplier nanos;
   private final long slowNs;
   private final Consumer<IncrementCall> slow;

@@ -32,7 +32,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * row locked there before, so that each is passed on twice at most.
  */
 @InterfaceAudience.Private
-final class RowIncrementGroup extends IncrementGroup {
+class RowIncrementGroup extends IncrementGroup {
   private final long rowWaitMs;
   private final Predicate<IncrementCall> partIsBusy;
 

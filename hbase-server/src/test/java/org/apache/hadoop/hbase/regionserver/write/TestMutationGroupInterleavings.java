@@ -22,36 +22,26 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
-import java.util.concurrent.AbstractExecutorService;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.NotServingRegionException;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.ipc.CallRunner;
-import org.apache.hadoop.hbase.ipc.RpcCall;
-import org.apache.hadoop.hbase.ipc.RpcScheduler;
-import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.OperationStatus;
 import org.apache.hadoop.hbase.regionserver.RegionLocks;
-import org.apache.hadoop.hbase.regionserver.WriteCallsFixture;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.Interleavings;
 import org.apache.hadoop.hbase.util.NonceKey;
-import org.apache.hadoop.hbase.util.Pair;
 import org.junit.After;
 import org.junit.ClassRule;
 import org.junit.Test;
@@ -77,47 +67,25 @@ public class TestMutationGroupInterleavings {
     NONE,
     APPEND_FAILS,
     SYNC_FAILS,
-    NO_COMMITTER_IS_STARTED,
     PARTS_ARE_NOT_SORTED,
     LOCKS_ARE_KEPT
   }
 
-  private Interleavings threads = interleavings();
-  private final List<Interleavings.Permits> waiting = new ArrayList<>();
-  private final ArrayDeque<Idle> idle = new ArrayDeque<>();
-  private final List<Call> calls = new ArrayList<>();
-  private final RpcServerInterface server = server();
+  private InterleavedWrites writes = writes();
+  /** The region of each call. */
+  private final Map<InterleavedWrites.Call, Simulated> regions = new HashMap<>();
   private Simulated a;
   private Simulated b;
   private Fault fault = Fault.NONE;
-  private int left;
   private boolean excluded;
 
-  private static Interleavings interleavings() {
-    return new Interleavings(PREEMPTIONS, Committer.factory("committer"));
+  private static InterleavedWrites writes() {
+    return new InterleavedWrites(PREEMPTIONS, new MutationBatch(new Put(Bytes.toBytes("row"))));
   }
 
   @After
   public void tearDown() {
-    threads.close();
-  }
-
-  private void await(BooleanSupplier condition) {
-    try {
-      while (!condition.getAsBoolean()) {
-        Interleavings.Permits change = threads.new Permits(0);
-        waiting.add(change);
-        change.acquire();
-      }
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private void changed() {
-    List<Interleavings.Permits> all = new ArrayList<>(waiting);
-    waiting.clear();
-    all.forEach(Interleavings.Permits::release);
+    writes.close();
   }
 
   /** A region, whose threads run one at a time. */
@@ -142,7 +110,7 @@ public class TestMutationGroupInterleavings {
 
     /** Simulates {@link HRegion#batchMutate}. */
     OperationStatus[] batchMutate(int mutations) throws IOException {
-      threads.point();
+      writes.point();
       if (closed) {
         throw new NotServingRegionException("closed");
       }
@@ -154,18 +122,18 @@ public class TestMutationGroupInterleavings {
           throw new IOException("append");
         }
         GroupAppend.appended();
-        threads.point();
+        writes.point();
         if (fault == Fault.SYNC_FAILS && this == a) {
           throw new IOException("sync");
         }
       } catch (IOException e) {
         incomplete.remove(sequenceId);
-        changed();
+        writes.changed();
         throw e;
       }
       incomplete.remove(sequenceId);
-      changed();
-      await(() -> incomplete.isEmpty() || incomplete.first() > sequenceId);
+      writes.changed();
+      writes.await(() -> incomplete.isEmpty() || incomplete.first() > sequenceId);
       OperationStatus[] statuses = new OperationStatus[mutations];
       Arrays.fill(statuses, OperationStatus.SUCCESS);
       return statuses;
@@ -173,14 +141,14 @@ public class TestMutationGroupInterleavings {
 
     /** A flush begins, or a close. */
     void exclude(boolean closes) {
-      threads.point();
+      writes.point();
       exclusive = true;
-      await(() -> readers == 0);
-      threads.point();
+      writes.await(() -> readers == 0);
+      writes.point();
       closed = closes;
       exclusive = false;
       excluded = true;
-      changed();
+      writes.changed();
     }
   }
 
@@ -199,7 +167,7 @@ public class TestMutationGroupInterleavings {
 
     @Override
     public boolean enter() {
-      threads.point();
+      writes.point();
       if (!entered && !of.exclusive && !of.closed) {
         entered = true;
         of.readers++;
@@ -217,7 +185,7 @@ public class TestMutationGroupInterleavings {
       if (entered && fault != Fault.LOCKS_ARE_KEPT) {
         entered = false;
         of.readers--;
-        changed();
+        writes.changed();
       }
     }
   }
@@ -238,126 +206,21 @@ public class TestMutationGroupInterleavings {
     }
   }
 
-  /** A put to a region. */
-  private final class Call {
-    private final Simulated to;
-    private int ended;
-    private String answer = "";
-    private final RpcCall call =
-      WriteCallsFixture.call(null, HConstants.NORMAL_QOS, Long.MAX_VALUE, (message,
-        failure) -> ended(failure == null ? "written" : failure.getMessage()));
-
-    Call(Simulated to) {
-      this.to = to;
-    }
-
-    private void ended(String with) {
-      answer = with;
-      ended++;
-    }
-  }
-
-  private Object leave(CallRunner runner) {
-    left++;
-    calls.stream().filter(call -> call.call == runner.getRpcCall())
-      .forEach(call -> call.ended("left"));
-    return true;
-  }
-
-  private RpcServerInterface server() {
-    RpcScheduler scheduler = Mockito.mock(RpcScheduler.class,
-      Mockito.withSettings().stubOnly().defaultAnswer(call -> leave(call.getArgument(0))));
-    return Mockito.mock(RpcServerInterface.class,
-      Mockito.withSettings().stubOnly().defaultAnswer(call -> {
-        switch (call.getMethod().getName()) {
-          case "isStarted":
-            return true;
-          case "getScheduler":
-            return scheduler;
-          case "call":
-            Committer.group().arrive(new MutationBatch(new Put(Bytes.toBytes("row"))));
-            return new Pair<>(null, null);
-          default:
-            return null;
-        }
-      }));
-  }
-
-  /** Its threads are two of those that run one at a time. */
-  private final class Committers extends AbstractExecutorService {
-    @Override
-    public void execute(Runnable command) {
-      if (fault == Fault.NO_COMMITTER_IS_STARTED) {
-        throw new RejectedExecutionException("shutdown");
-      }
-      assertTrue("committers", !idle.isEmpty());
-      Idle committer = idle.poll();
-      committer.work = command;
-      committer.started.release();
-    }
-
-    @Override
-    public void shutdown() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<Runnable> shutdownNow() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean isShutdown() {
-      return false;
-    }
-
-    @Override
-    public boolean isTerminated() {
-      return false;
-    }
-
-    @Override
-    public boolean awaitTermination(long timeout, TimeUnit unit) {
-      throw new UnsupportedOperationException();
-    }
-  }
-
-  /** A committer without work. */
-  private final class Idle {
-    private final Interleavings.Permits started = threads.new Permits(0);
-    /** Null if the run has ended. */
-    private Runnable work;
-  }
-
-  private void commit() throws InterruptedException {
-    boolean more = true;
-    while (more) {
-      Idle committer = new Idle();
-      idle.add(committer);
-      committer.started.acquire();
-      more = committer.work != null;
-      if (more) {
-        committer.work.run();
-      }
-    }
-  }
-
   private void send(Commits<String> commits, String key, Simulated... to) {
     for (Simulated each : to) {
-      Call call = new Call(each);
-      calls.add(call);
-      threads.point();
-      assertTrue(commits.add(key, new WriteCall(server, call.call, each.region,
+      InterleavedWrites.Call call = writes.call(null);
+      regions.put(call, each);
+      writes.point();
+      assertTrue(commits.add(key, new WriteCall(writes.rpcServer(), call.call(), each.region,
         Collections.emptyList(), HConstants.NO_NONCE, HConstants.NO_NONCE)));
     }
   }
 
-  private void check() throws Exception {
-    threads.check();
-    for (Call call : calls) {
-      assertEquals("ended", 1, call.ended);
-      assertTrue(call.answer, call.answer.equals("left")
-        || call.answer.equals("closed") && call.to == b || call.answer.equals(answerOf(call.to)));
+  private void check(List<InterleavedWrites.Call> calls) {
+    for (InterleavedWrites.Call call : calls) {
+      Simulated to = regions.get(call);
+      assertTrue(call.answer(), call.answer().equals("left")
+        || call.answer().equals("closed") && to == b || call.answer().equals(answerOf(to)));
     }
     assertTrue("the flush or close waits", excluded);
   }
@@ -378,31 +241,28 @@ public class TestMutationGroupInterleavings {
   private int explore(boolean closes, String second) throws Exception {
     // Either a group is appended while the one before is synced, or groups of two keys are.
     int maxSyncing = second.equals("one") ? 1 : 0;
-    int all = 0;
+    int before = writes.left();
     int orders = 0;
-    do {
-      waiting.clear();
-      idle.clear();
-      calls.clear();
-      left = 0;
+    boolean more = true;
+    while (more) {
+      writes.clear();
+      regions.clear();
       excluded = false;
       a = new Simulated("a");
       b = new Simulated("b");
-      Commits<String> commits = new Commits<>(new Committers(), 10, maxSyncing, any -> {
+      Commits<String> commits = new Commits<>(writes, 10, maxSyncing, any -> {
       }, Group::new);
-      threads.run(false, this::commit, this::commit);
-      threads.run(true, () -> send(commits, "one", a, b),
+      check(writes.run(2, () -> send(commits, "one", a, b),
         () -> send(commits, second, b, a),
-        () -> b.exclude(closes));
-      check();
-      threads.run(false, () -> idle.forEach(committer -> committer.started.release()));
+        () -> b.exclude(closes)));
+      more = writes.next();
       assertEquals("queues", 0, commits.keys());
-      all += left;
       orders++;
-    } while (threads.next());
+    }
     assertTrue(orders + " orders", orders > 20);
-    System.out.println(orders + " orders, " + all + " calls left");
-    return all;
+    int left = writes.left() - before;
+    System.out.println(orders + " orders, " + left + " calls left");
+    return left;
   }
 
   @Test
@@ -429,7 +289,7 @@ public class TestMutationGroupInterleavings {
 
   @Test
   public void testShutdown() throws Exception {
-    fault = Fault.NO_COMMITTER_IS_STARTED;
+    writes.refuse();
     assertTrue(explore(false) > 0);
   }
 
@@ -438,8 +298,8 @@ public class TestMutationGroupInterleavings {
     for (Fault each : new Fault[] { Fault.PARTS_ARE_NOT_SORTED, Fault.LOCKS_ARE_KEPT }) {
       fault = each;
       // A run that fails leaves decisions behind.
-      threads.close();
-      threads = interleavings();
+      writes.close();
+      writes = writes();
       AssertionError found =
         assertThrows(each.name(), AssertionError.class, () -> explore(false));
       String message = each == Fault.LOCKS_ARE_KEPT ? "the flush or close waits" : "ended";
