@@ -33,6 +33,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.testclassification.LargeTests;
@@ -56,11 +57,13 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
  * are HBase's default; the load has more threads than a server has handlers.
  * <p>
  * <code>chaos.seconds</code> says for how long, at least each thing once; <code>chaos.seed</code>
- * repeats the order of a run.
+ * repeats the order of a run; <code>chaos.only</code> is a regular expression of the names of the
+ * things that happen, such as <code>kill.*|flush|region moves</code>.
  */
 @Category(LargeTests.class)
 public class TestChaos {
   private static final long SECONDS = Long.getLong("chaos.seconds", 5);
+  private static final String ONLY = System.getProperty("chaos.only", ".*");
   /** More than a server has handlers. */
   private static final int THREADS = 64;
   private static final int ROWS = 250;
@@ -189,8 +192,8 @@ public class TestChaos {
 
   private void each(Map<String, Disturbance> things) throws Exception {
     // They are sorted first, as a map's order depends on more than the seed.
-    List<String> order = new ArrayList<>(things.keySet());
-    Collections.sort(order);
+    List<String> order = things.keySet().stream().filter(name -> name.matches(ONLY)).sorted()
+      .collect(Collectors.toCollection(ArrayList::new));
     Collections.shuffle(order, random);
     for (String name : order) {
       cluster.say("%s", name);
