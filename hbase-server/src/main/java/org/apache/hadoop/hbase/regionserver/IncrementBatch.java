@@ -24,7 +24,9 @@ import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Increments of different rows that are written as one edit, all or none of them. The thread holds
- * the exclusive locks of the rows, and coprocessors were called for the increments before.
+ * the exclusive locks of the rows, and coprocessors were called for the increments before. Not in
+ * {@code regionserver.write}, since the method of {@link HRegion} that writes such a batch is
+ * package-private.
  */
 @InterfaceAudience.Private
 public final class IncrementBatch extends GroupBatchOperation {

@@ -36,7 +36,8 @@ import org.apache.hadoop.hbase.util.ServerRegionReplicaUtil;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * The files that a server's regions read, by the names in the keys of their cached blocks.
+ * The files that a server's regions read, by the names in the keys of their cached blocks. In this
+ * package, since {@code io.hfile.composite} uses no class of the server.
  */
 @InterfaceAudience.Private
 public final class OnlineRegionFiles implements OnlineFiles {

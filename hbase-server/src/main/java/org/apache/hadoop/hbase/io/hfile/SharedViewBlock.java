@@ -23,7 +23,10 @@ import org.apache.hadoop.hbase.io.hfile.block.SampledBlock;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/** One reader's block of a {@link SharedBlockView}. */
+/**
+ * One reader's block of a {@link SharedBlockView}. In this package, since the constructor of
+ * {@link SharedMemHFileBlock} is package-private.
+ */
 @InterfaceAudience.Private
 final class SharedViewBlock extends SharedMemHFileBlock implements SampledBlock {
 
