@@ -73,18 +73,18 @@ public class TestHookTable {
   /** Returns the kinds that a feature declares to serve; all if it does not look at hooks. */
   private static Set<HookKind> served(String feature) throws ReflectiveOperationException {
     return switch (feature) {
-      case "point gets" -> ofGets("READ");
-      case "row cache" -> ofGets("CACHED");
-      case "connection threads" -> ofGets("PREPARED");
+      case "point gets" -> of("read.PointGets", "READ");
+      case "row cache" -> of("read.cache.RegionRows", "CACHED");
+      case "connection threads" -> of("read.PointGets", "PREPARED");
       case "write groups" -> WriteObservers.OF_MUTATIONS.served();
       case "counters" -> WriteObservers.OF_INCREMENTS.served();
       default -> EnumSet.allOf(HookKind.class);
     };
   }
 
-  private static Set<HookKind> ofGets(String name) throws ReflectiveOperationException {
+  private static Set<HookKind> of(String type, String name) throws ReflectiveOperationException {
     Field field =
-      Class.forName("org.apache.hadoop.hbase.regionserver.read.PointGets").getDeclaredField(name);
+      Class.forName("org.apache.hadoop.hbase.regionserver." + type).getDeclaredField(name);
     field.setAccessible(true);
     return ((HookOverrides) field.get(null)).served();
   }

@@ -69,10 +69,9 @@ public class TestPackages {
         "io.hfile.segment.device", "io.hfile.segment.index", "io.hfile.segment.recovery",
         "io.hfile.segment.store", "metrics")),
     Map.entry("regionserver.multiget", Set.of("conf", "ipc", "io.hfile.load", "metrics")),
+    Map.entry("regionserver.read", Set.of("conf", "coprocessor", "io.hfile", "ipc")),
     Map.entry("regionserver.read.cache",
-      Set.of("conf", "coprocessor", "io.hfile.composite", "metrics")),
-    Map.entry("regionserver.read",
-      Set.of("conf", "coprocessor", "io.hfile", "ipc", "regionserver.read.cache")),
+      Set.of("conf", "coprocessor", "io.hfile.composite", "metrics", "regionserver.read")),
     Map.entry("regionserver.wal", Set.of("conf", "metrics")),
     Map.entry("regionserver.write", Set.of("conf", "coprocessor", "ipc")));
 

@@ -33,7 +33,6 @@ import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.regionserver.ReadPointCalculationLock.LockType;
 import org.apache.hadoop.hbase.regionserver.read.PointGets;
-import org.apache.hadoop.hbase.regionserver.read.cache.RegionRows;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -50,10 +49,6 @@ public final class RegionAccess {
 
   public static PointGets pointGets(HRegion region) {
     return region.pointGets;
-  }
-
-  public static RegionRows cachedRows(HRegion region) {
-    return region.cachedRows;
   }
 
   public static ReentrantReadWriteLock lock(HRegion region) {

@@ -46,7 +46,6 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
-import org.apache.hadoop.hbase.regionserver.read.cache.RowCacheSettings;
 import org.apache.hadoop.hbase.regionserver.storefiletracker.StoreFileTrackerFactory;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.ManualEnvironmentEdge;
@@ -90,7 +89,8 @@ final class PointGetHistory implements Closeable {
     conf.setDouble(CompactingMemStore.IN_MEMORY_FLUSH_THRESHOLD_FACTOR_KEY, 0.01);
     TableDescriptorBuilder builder =
       TableDescriptorBuilder.newBuilder(TableName.valueOf("history" + seed))
-        .setValue(RowCacheSettings.TABLE_ATTRIBUTE, "true").setMemStoreFlushSize(256 * 1024);
+        // Has an effect where there is a row cache.
+        .setValue("ROW_CACHE_ENABLED", "true").setMemStoreFlushSize(256 * 1024);
     for (byte[] family : FAMILIES) {
       builder.setColumnFamily(family(family));
     }

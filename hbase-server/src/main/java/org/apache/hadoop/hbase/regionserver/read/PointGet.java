@@ -52,7 +52,6 @@ import org.apache.hadoop.hbase.regionserver.RegionAccess;
 import org.apache.hadoop.hbase.regionserver.ScanInfo;
 import org.apache.hadoop.hbase.regionserver.Segment;
 import org.apache.hadoop.hbase.regionserver.StoreEngine;
-import org.apache.hadoop.hbase.regionserver.read.cache.RegionRows;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -132,10 +131,10 @@ public final class PointGet implements Closeable, IntConsumer {
   }
 
   /**
-   * Reads like {@link #read(HRegion, Get, List)}, or from the cached rows of the region, which get
+   * Reads like {@link #read(HRegion, Get, List)}, or from rows that were read before, which get
    * what was read.
    */
-  static Closeable read(HRegion region, Get query, RegionRows rows, List<Cell> results)
+  static Closeable read(HRegion region, Get query, RowLookup rows, List<Cell> results)
     throws IOException {
     RpcCall call = RpcServer.getCurrentCall().orElse(null);
     region.startRegionOperation(Operation.SCAN);
@@ -228,10 +227,10 @@ public final class PointGet implements Closeable, IntConsumer {
   }
 
   /**
-   * Adds the cells of a row if they are cached, without waiting for a lock. Counts nothing before
-   * {@link #countRead}.
+   * Adds the cells of a row if they were read before, without waiting for a lock. Counts nothing
+   * before {@link #countRead}.
    */
-  public static boolean tryCached(HRegion region, Get query, RegionRows rows, List<Cell> results) {
+  public static boolean tryCached(HRegion region, Get query, RowLookup rows, List<Cell> results) {
     ReadWriteLock lock = RegionAccess.lock(region);
     if (region.isClosing() || !tryLock(lock)) {
       return false;
@@ -286,7 +285,7 @@ public final class PointGet implements Closeable, IntConsumer {
    * Caches the row, unless a compaction may change it without a write.
    * @param waits whether to wait for another thread that looks up or inserts a row
    */
-  void cache(RegionRows rows, boolean waits, List<Cell> results) {
+  void cache(RowLookup rows, boolean waits, List<Cell> results) {
     if (!behindHidden) {
       rows.put(get, readPoint, timed, waits, results);
     }

@@ -36,11 +36,8 @@ import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.RegionAccess;
-import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
 import org.apache.hadoop.hbase.regionserver.RegionScanner;
 import org.apache.hadoop.hbase.regionserver.RegionScannerImpl;
-import org.apache.hadoop.hbase.regionserver.read.cache.RegionRows;
-import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.trace.TraceUtil;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -58,13 +55,11 @@ public final class PointGets {
    * What a region may have whose gets are read without a scanner: not what selects the cells of a
    * scanner. A reader of a file is looked at when the file is read.
    */
-  static final HookOverrides READ = HookOverrides.servedWith(HookKind.OPEN_CLOSE, HookKind.REPLAY,
-    HookKind.GETS, HookKind.SCANS, HookKind.READERS, HookKind.REWRITES, HookKind.MAINTENANCE,
-    HookKind.BULK_LOADS, HookKind.MUTATIONS, HookKind.PUTS_DELETES, HookKind.INCREMENTS,
-    HookKind.APPENDS, HookKind.NEW_VALUES, HookKind.CONDITIONS);
-
-  /** What one may have whose rows are cached: not what changes or drops cells without a write. */
-  static final HookOverrides CACHED = READ.without(HookKind.READERS, HookKind.REWRITES);
+  public static final HookOverrides READ =
+    HookOverrides.servedWith(HookKind.OPEN_CLOSE, HookKind.REPLAY, HookKind.GETS, HookKind.SCANS,
+      HookKind.READERS, HookKind.REWRITES, HookKind.MAINTENANCE, HookKind.BULK_LOADS,
+      HookKind.MUTATIONS, HookKind.PUTS_DELETES, HookKind.INCREMENTS, HookKind.APPENDS,
+      HookKind.NEW_VALUES, HookKind.CONDITIONS);
 
   /** What one may have whose gets a connection's thread answers: not what may wait. */
   static final HookOverrides PREPARED = READ.without(HookKind.GETS);
@@ -80,10 +75,17 @@ public final class PointGets {
   private final HRegion region;
   private final PointGetMetrics metrics;
   private final PreparationChance chance = new PreparationChance();
+  /** Null if rows are not looked up. */
+  private RowLookup lookup;
 
   public PointGets(HRegion region, Configuration conf) {
     this.region = region;
     this.metrics = PointGetSettings.of(conf).isEnabled() ? Metrics.INSTANCE : null;
+  }
+
+  /** Has rows be looked up. Called when the region is opened, before it serves clients. */
+  public void setLookup(RowLookup rows) {
+    lookup = rows;
   }
 
   /**
@@ -98,9 +100,9 @@ public final class PointGets {
     }
     Closeable held = PreparedRow.take(region, results);
     if (held == null) {
-      RegionRows cached = rowsFor(get);
-      if (cached == null && RegionAccess.cachedRows(region).isEnabled()) {
-        RegionAccess.cachedRows(region).countBypassed();
+      RowLookup cached = rowsFor(get);
+      if (cached == null && lookup != null) {
+        lookup.countBypassed();
       }
       held = readTraced(get, cached, results);
     }
@@ -112,8 +114,8 @@ public final class PointGets {
   }
 
   /**
-   * Reads like {@link #read}, for a write that depends on the row. Cached rows are neither looked
-   * up nor filled, since the caller holds the lock of the row.
+   * Reads like {@link #read}, for a write that depends on the row. Rows are neither looked up nor
+   * kept, since the caller holds the lock of the row.
    */
   public Closeable readForWrite(Get get, List<Cell> results) throws IOException {
     if (!needsNoScanner(get, HConstants.NO_NONCE)) {
@@ -157,7 +159,7 @@ public final class PointGets {
     ) {
       return null;
     }
-    RegionRows cached = rowsFor(get);
+    RowLookup cached = rowsFor(get);
     PreparedRow row = cached == null ? null : tryCached(get, cached, call);
     if (row != null) {
       metrics.countPrepared(true);
@@ -172,7 +174,7 @@ public final class PointGets {
     return row;
   }
 
-  private PreparedRow tryCached(Get get, RegionRows cached, RpcCall call) {
+  private PreparedRow tryCached(Get get, RowLookup cached, RpcCall call) {
     List<Cell> cells = new ArrayList<>();
     return PointGet.tryCached(region, get, cached, cells)
       ? new PreparedRow(region, cells, PointGet.NOTHING, () -> {
@@ -183,7 +185,7 @@ public final class PointGets {
   }
 
   /** @param cached gets the row when it is taken; null if it is not to be cached */
-  private PreparedRow tryPrepare(Get query, RegionRows cached, RpcCall call) {
+  private PreparedRow tryPrepare(Get query, RowLookup cached, RpcCall call) {
     List<Cell> cells = new ArrayList<>();
     PointGet held = null;
     MemoryReads reads = MemoryReads.begin(MAX_PREPARED_BLOCKS);
@@ -214,7 +216,7 @@ public final class PointGets {
   }
 
   /** Returns null, and adds no cells, if a file has a reader that needs a scanner. */
-  private Closeable readTraced(Get get, RegionRows cached, List<Cell> results)
+  private Closeable readTraced(Get get, RowLookup cached, List<Cell> results)
     throws IOException {
     int before = results.size();
     Span span = RegionAccess.createSpan(region, "Region.pointGet");
@@ -229,25 +231,15 @@ public final class PointGets {
     }
   }
 
-  private Closeable read(Get get, RegionRows cached, List<Cell> results) throws IOException {
+  private Closeable read(Get get, RowLookup cached, List<Cell> results) throws IOException {
     return cached == null
       ? PointGet.read(region, get, results)
       : PointGet.read(region, get, cached, results);
   }
 
-  /** Returns the cached rows if they may serve a get that needs no scanner, null if not. */
-  private RegionRows rowsFor(Get get) {
-    RegionRows rows = RegionAccess.cachedRows(region);
-    if (!rows.isEnabled() || !rows.serves(get)) {
-      return null;
-    }
-    RegionCoprocessorHost host = region.getCoprocessorHost();
-    // It returns the scanner of a compaction as it was.
-    if (CACHED.any(host, AccessController.class)) {
-      return null;
-    }
-    rows.observedBy(host);
-    return rows;
+  /** Returns null if rows are not looked up for this get, which needs no scanner. */
+  private RowLookup rowsFor(Get get) {
+    return lookup != null && lookup.serves(get) ? lookup : null;
   }
 
   private Closeable scan(Get get, List<Cell> results, long nonceGroup, long nonce)

@@ -29,26 +29,36 @@ import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.coprocessor.HookKind;
 import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
+import org.apache.hadoop.hbase.regionserver.RegionAccess;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
+import org.apache.hadoop.hbase.regionserver.read.PointGets;
+import org.apache.hadoop.hbase.regionserver.read.RowLookup;
+import org.apache.hadoop.hbase.security.access.AccessController;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cached rows of an open region. Lookups are to be made while the region's lock is held, so
- * that the region cannot move and be written elsewhere meanwhile. Thread-safe.
+ * The cached rows of an open region, which its point gets look up. Lookups are to be made while the
+ * region's lock is held, so that the region cannot move and be written elsewhere meanwhile.
+ * Thread-safe.
  */
 @InterfaceAudience.Private
-public final class RegionRows {
+public final class RegionRows implements RowLookup {
   private static final Logger LOG = LoggerFactory.getLogger(RegionRows.class);
+
+  /** What a region may have whose rows are cached: not what changes cells without a write. */
+  static final HookOverrides CACHED =
+    PointGets.READ.without(HookKind.READERS, HookKind.REWRITES);
 
   /** The cache of the process, made when the first region with cached rows is opened. */
   private static RowCache processCache;
@@ -80,6 +90,9 @@ public final class RegionRows {
     cached = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
     host = region.getCoprocessorHost();
     coprocessors = HookOverrides.loaded(host);
+    if (cached != null) {
+      RegionAccess.pointGets(region).setLookup(this);
+    }
   }
 
   private static boolean isCached(HRegion region, RowCacheSettings settings) {
@@ -137,8 +150,22 @@ public final class RegionRows {
     return processCache != null;
   }
 
-  /** Returns whether the cells of a get, which needs no scanner, are cached. */
+  @Override
   public boolean serves(Get get) {
+    if (!isCacheable(get)) {
+      return false;
+    }
+    RegionCoprocessorHost current = region.getCoprocessorHost();
+    // It returns the scanner of a compaction as it was.
+    if (CACHED.any(current, AccessController.class)) {
+      return false;
+    }
+    observedBy(current);
+    return true;
+  }
+
+  /** Returns whether the cells of a get are cached. */
+  private static boolean isCacheable(Get get) {
     return get.getMaxVersions() == 1 && get.getTimeRange().isAllTime()
       && get.getColumnFamilyTimeRange().isEmpty() && get.getCacheBlocks()
       && get.getIsolationLevel() == IsolationLevel.READ_COMMITTED && !get.isCheckExistenceOnly()
@@ -149,7 +176,7 @@ public final class RegionRows {
    * Notes the coprocessors before a lookup. If some were loaded or removed since the last one, none
    * of the rows is found: those between may have had files or segments written with other cells.
    */
-  public void observedBy(RegionCoprocessorHost current) {
+  private void observedBy(RegionCoprocessorHost current) {
     Object loaded = HookOverrides.loaded(current);
     if (current != host || loaded != coprocessors) {
       // The order matters: a thread that sees the new coprocessors finds no earlier row.
@@ -159,28 +186,22 @@ public final class RegionRows {
     }
   }
 
-  /** Counts a get of which {@link #serves} is false. */
+  @Override
   public void countBypassed() {
     cache.metrics().countBypassed();
   }
 
-  /**
-   * Adds the cells of a get if they are cached.
-   * @param waits whether to wait for another lookup
-   */
+  @Override
   public boolean get(Get get, boolean waits, List<Cell> results) {
     return cache.get(cached, get, EnvironmentEdgeManager.currentTime(), waits, results);
   }
 
+  @Override
   public void countLookup(boolean hit) {
     cache.countLookup(hit);
   }
 
-  /**
-   * Caches the cells that a get has returned at a read point.
-   * @param since the time before which they are not valid, in milliseconds since the epoch
-   * @param waits whether to wait for another thread that looks up or inserts a row
-   */
+  @Override
   public void put(Get get, long readPoint, long since, boolean waits, List<Cell> results) {
     long expires = Long.MAX_VALUE;
     HStore store = null;

@@ -24,6 +24,7 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.conf.SettingsReader;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
+import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /** The size of the row cache, and which rows it takes. Immutable. */
@@ -53,8 +54,6 @@ public final class RowCacheSettings {
 
   private static final double MAX_L1_SHARE = 0.8;
 
-  private static final String POINT_GET_KEY = "hbase.regionserver.point.get.enabled";
-
   private static final int MAX_MB = 1 << 20;
   private static final int MAX_ROW = 64 << 10;
   private static final int DEFAULT_MAX_ROW = 16 << 10;
@@ -75,8 +74,9 @@ public final class RowCacheSettings {
   public static RowCacheSettings of(Configuration conf) {
     SettingsReader reader = SettingsReader.of(conf);
     int mb = reader.intIn(SIZE_KEY, 0, 0, MAX_MB);
-    if (mb > 0 && !reader.flag(POINT_GET_KEY, false)) {
-      throw SettingsReader.rejected(SIZE_KEY, mb, "0 while " + POINT_GET_KEY + " is false",
+    if (mb > 0 && !reader.flag(PointGetSettings.ENABLED_KEY, false)) {
+      throw SettingsReader.rejected(SIZE_KEY, mb,
+        "0 while " + PointGetSettings.ENABLED_KEY + " is false",
         "Set that to true, as the row cache is asked by point gets only, or remove this key");
     }
     double l1Share = reader.fractionIn(L1_SHARE_KEY, 0, 0, MAX_L1_SHARE);
