@@ -55,7 +55,8 @@ public class AsyncWalBound {
   private static final long NONE = Long.MIN_VALUE;
 
   /** The reason for a sync. */
-  enum Cause {
+  @InterfaceAudience.Private
+  public enum Cause {
     TIME,
     BYTES,
     PRESSURE
@@ -389,11 +390,11 @@ public class AsyncWalBound {
     metrics.closed();
   }
 
-  long unsyncedBytes() {
+  public long unsyncedBytes() {
     return withoutSynced(now -> bytes());
   }
 
-  long oldestNanos() {
+  public long oldestNanos() {
     return withoutSynced(now -> older.age(now));
   }
 
@@ -401,7 +402,7 @@ public class AsyncWalBound {
    * Returns the maximum time that an acknowledged write has waited, or is waiting, for its sync, in
    * nanoseconds.
    */
-  long maxWindowNanos() {
+  public long maxWindowNanos() {
     return withoutSynced(now -> Math.max(maxWindow, older.age(now)));
   }
 
@@ -411,7 +412,7 @@ public class AsyncWalBound {
     return since == NONE ? 0 : Math.max(0, clock.getAsLong() - since);
   }
 
-  long blockedWriters() {
+  public long blockedWriters() {
     return withoutSynced(now -> blockedWriters);
   }
 
@@ -420,7 +421,7 @@ public class AsyncWalBound {
     return closed && unsyncedBytes() == 0;
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 }

@@ -41,7 +41,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * They are registered with the first WAL that has a bound. Thread-safe.
  */
 @InterfaceAudience.Private
-final class AsyncWalMetrics {
+public final class AsyncWalMetrics {
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("AsyncWAL",
     "Writes acknowledged before they are synced", "RegionServer,sub=AsyncWAL", "regionserver",
     false);
@@ -79,12 +79,12 @@ final class AsyncWalMetrics {
     syncTime = registry.histogram("SyncTimeMillis");
   }
 
-  static AsyncWalMetrics get() {
+  public static AsyncWalMetrics get() {
     return Holder.INSTANCE;
   }
 
   /** Rounds up, so that the loss window is never underestimated. */
-  static long millis(long nanos) {
+  public static long millis(long nanos) {
     return TimeUnit.NANOSECONDS.toMillis(nanos + TimeUnit.MILLISECONDS.toNanos(1) - 1);
   }
 
@@ -114,7 +114,7 @@ final class AsyncWalMetrics {
    * Returns, by name, the bounds of WALs with counted writes, and of open WALs that had such
    * writes.
    */
-  List<AsyncWalBound> open() {
+  public List<AsyncWalBound> open() {
     List<AsyncWalBound> open = new ArrayList<>(bounds);
     open.sort(Comparator.comparing(AsyncWalBound::name));
     return open;
@@ -154,12 +154,12 @@ final class AsyncWalMetrics {
       bounds.stream().mapToLong(AsyncWalBound::maxWindowNanos).max().orElse(0));
   }
 
-  long startedCount(AsyncWalBound.Cause cause) {
+  public long startedCount(AsyncWalBound.Cause cause) {
     return started[cause.ordinal()].sum();
   }
 
   /** Returns the number of syncs for waiting writers, flushes and full batches. */
-  long otherSyncCount() {
+  public long otherSyncCount() {
     long own = 0;
     for (LongAdder count : started) {
       own += count.sum();
@@ -167,11 +167,11 @@ final class AsyncWalMetrics {
     return Math.max(0, allSyncs.sum() - own);
   }
 
-  long failedCount() {
+  public long failedCount() {
     return failed.sum();
   }
 
-  long blockedCount() {
+  public long blockedCount() {
     return blocked.sum();
   }
 

@@ -84,7 +84,7 @@ public final class AsyncWalSettings {
   /**
    * Returns the age in nanoseconds at which a write is synced; {@link Long#MAX_VALUE} for never.
    */
-  long intervalNanos() {
+  public long intervalNanos() {
     return intervalMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(intervalMs);
   }
 
@@ -92,12 +92,12 @@ public final class AsyncWalSettings {
    * Returns the number of unsynced bytes at which a WAL is synced; {@link Long#MAX_VALUE} for
    * never.
    */
-  long bytes() {
+  public long bytes() {
     return bytes == 0 ? Long.MAX_VALUE : bytes;
   }
 
   /** Returns the maximum number of unsynced bytes; {@link Long#MAX_VALUE} for no limit. */
-  long maxUnsynced() {
+  public long maxUnsynced() {
     return maxUnsynced == 0 ? Long.MAX_VALUE : maxUnsynced;
   }
 

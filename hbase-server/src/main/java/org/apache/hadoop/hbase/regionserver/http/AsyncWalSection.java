@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.wal;
+package org.apache.hadoop.hbase.regionserver.http;
 
 import java.io.IOException;
 import java.io.StringWriter;
@@ -26,6 +26,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.regionserver.wal.AsyncWalBound;
+import org.apache.hadoop.hbase.regionserver.wal.AsyncWalMetrics;
+import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
 import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
