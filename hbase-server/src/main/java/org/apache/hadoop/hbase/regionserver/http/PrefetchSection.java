@@ -22,6 +22,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Counts;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Snapshot;
@@ -72,8 +73,8 @@ public final class PrefetchSection {
     appendState(html, now);
     List<Map.Entry<String, Counts>> tables = new ArrayList<>(now.tables().entrySet());
     tables.sort(Comparator
-      .comparingLong((Map.Entry<String, Counts> table) -> -table.getValue().queuedBytes())
-      .thenComparingLong(table -> -table.getValue().prefetchedBytes())
+      .comparingLong((Map.Entry<String, Counts> table) -> -table.getValue().get(Count.QueuedBytes))
+      .thenComparingLong(table -> -table.getValue().get(Count.PrefetchedBytes))
       .thenComparing(Map.Entry::getKey));
     html.append(BlockCacheTiersPage.TABLE + "<tr><th>Table</th>"
       + "<th class=\"n\">Queued</th><th class=\"n\">Prefetched</th>"
@@ -94,14 +95,14 @@ public final class PrefetchSection {
 
   private static void appendState(StringBuilder html, Snapshot now) {
     Counts total = now.total();
-    if (total.queuedFiles() == 0) {
+    if (total.get(Count.QueuedFileCount) == 0) {
       html.append("<p>No file is queued. Counts are since the start of this RegionServer.</p>\n");
       return;
     }
-    long done = total.prefetchedBytes() + total.cachedBytes();
-    double percent = 100.0 * done / Math.max(1, done + total.queuedBytes());
-    html.append("<p>").append(files(total.queuedFiles())).append(" with ")
-      .append(PrefetchProgress.bytes(total.queuedBytes())).append(" to go at ")
+    long done = total.get(Count.PrefetchedBytes) + total.get(Count.CachedBytes);
+    double percent = 100.0 * done / Math.max(1, done + total.get(Count.QueuedBytes));
+    html.append("<p>").append(files(total.get(Count.QueuedFileCount))).append(" with ")
+      .append(PrefetchProgress.bytes(total.get(Count.QueuedBytes))).append(" to go at ")
       .append(PrefetchProgress.bytes(now.bytesPerSecond())).append("/s");
     if (now.limit() > 0) {
       html.append(", limit ").append(PrefetchProgress.bytes(now.limit())).append("/s");
@@ -116,19 +117,19 @@ public final class PrefetchSection {
 
   private static void appendRow(StringBuilder html, String name, Counts counts) {
     html.append("<tr><td class=\"w\">").append(name).append("</td>");
-    appendCell(html, counts.queuedFiles(), counts.queuedBytes());
-    appendCell(html, counts.prefetchedFiles(), counts.prefetchedBytes());
-    appendCell(html, counts.cachedFiles(), counts.cachedBytes());
+    appendCell(html, counts.get(Count.QueuedFileCount), counts.get(Count.QueuedBytes));
+    appendCell(html, counts.get(Count.PrefetchedFileCount), counts.get(Count.PrefetchedBytes));
+    appendCell(html, counts.get(Count.CachedFileCount), counts.get(Count.CachedBytes));
     html.append("<td class=\"n\">");
     List<String> others = new ArrayList<>();
-    if (counts.failedFiles() > 0) {
-      others.add("<span class=\"bad\">" + counts.failedFiles() + " failed</span>");
+    if (counts.get(Count.FailedFileCount) > 0) {
+      others.add("<span class=\"bad\">" + counts.get(Count.FailedFileCount) + " failed</span>");
     }
-    if (counts.noSpaceFiles() > 0) {
-      others.add(counts.noSpaceFiles() + " no space");
+    if (counts.get(Count.NoSpaceFileCount) > 0) {
+      others.add(counts.get(Count.NoSpaceFileCount) + " no space");
     }
-    if (counts.cancelledFiles() > 0) {
-      others.add(counts.cancelledFiles() + " closed");
+    if (counts.get(Count.CancelledFileCount) > 0) {
+      others.add(counts.get(Count.CancelledFileCount) + " closed");
     }
     html.append(others.isEmpty() ? "\u2013" : String.join("<br>", others)).append("</td></tr>\n");
   }

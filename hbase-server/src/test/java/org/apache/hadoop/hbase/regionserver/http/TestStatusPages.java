@@ -56,6 +56,7 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.http.FilterContainer;
 import org.apache.hadoop.hbase.http.FilterInitializer;
 import org.apache.hadoop.hbase.io.hfile.PrefetchExecutor;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchMetrics.Count;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Snapshot;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchScheduler;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchSettings;
@@ -240,8 +241,8 @@ public class TestStatusPages {
     PrefetchScheduler prefetch = PrefetchScheduler.get();
     util.waitFor(120_000, () -> prefetch.progress().snapshot().secondsToGo() > 0);
     Snapshot now = prefetch.progress().snapshot();
-    assertEquals(1, now.total().queuedFiles());
-    assertEquals(1, now.tables().get("a_table").queuedFiles());
+    assertEquals(1, now.total().get(Count.QueuedFileCount));
+    assertEquals(1, now.tables().get("a_table").get(Count.QueuedFileCount));
     assertEquals(now.toString(), (1 << 20) / 10, now.limit());
     String page = getExisting("/rs-status").text;
     assertTrue(page.contains("<h3>Prefetch</h3>"));
@@ -252,12 +253,13 @@ public class TestStatusPages {
     limitPrefetch("a lot");
     assertEquals((1 << 20) / 10, prefetch.settings().bytesPerSecond());
     limitPrefetch(null);
-    util.waitFor(120_000, () -> prefetch.progress().snapshot().total().prefetchedFiles() == 1);
+    util.waitFor(120_000,
+      () -> prefetch.progress().snapshot().total().get(Count.PrefetchedFileCount) == 1);
     util.waitFor(120_000, () -> prefetchMetric("PrefetchedFileCount") == 1);
     now = prefetch.progress().snapshot();
-    assertTrue(now.total().prefetchedBytes() > PREFETCHED_ROWS * 1000);
-    assertEquals(0, now.total().queuedFiles());
-    assertEquals(now.total().prefetchedBytes(), prefetchMetric("PrefetchedBytes"));
+    assertTrue(now.total().get(Count.PrefetchedBytes) > PREFETCHED_ROWS * 1000);
+    assertEquals(0, now.total().get(Count.QueuedFileCount));
+    assertEquals(now.total().get(Count.PrefetchedBytes), prefetchMetric("PrefetchedBytes"));
     assertEquals(0, prefetchMetric("LimitBytesPerSecond"));
     assertEquals(0, prefetchMetric("SecondsToGo"));
     assertEquals(1, prefetchMetric("Namespace_default_table_a_table_metric_PrefetchedFileCount"));

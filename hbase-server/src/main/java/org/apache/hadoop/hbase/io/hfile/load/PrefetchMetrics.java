@@ -36,29 +36,33 @@ import org.apache.yetus.audience.InterfaceAudience;
  * Publishes {@link PrefetchProgress} as metrics, which are described in docs/metrics.md.
  */
 @InterfaceAudience.Private
-final class PrefetchMetrics {
+public final class PrefetchMetrics {
 
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("Prefetch",
     "Prefetch into the block cache", "RegionServer,sub=Prefetch", "regionserver", false);
 
-  /** The published counts, in total and per table. */
-  private enum Count {
-    QueuedFileCount(GAUGE, Counts::queuedFiles),
-    QueuedBytes(GAUGE, Counts::queuedBytes),
-    PrefetchedFileCount(COUNTER, Counts::prefetchedFiles),
-    PrefetchedBytes(COUNTER, Counts::prefetchedBytes),
-    CachedFileCount(COUNTER, Counts::cachedFiles),
-    CachedBytes(COUNTER, Counts::cachedBytes),
-    NoSpaceFileCount(COUNTER, Counts::noSpaceFiles),
-    FailedFileCount(COUNTER, Counts::failedFiles),
-    CancelledFileCount(COUNTER, Counts::cancelledFiles);
+  /** What is counted, in total and per table; these are the names of the metrics. */
+  public enum Count {
+    /** Files that are being prefetched or wait, and their bytes that are not cached, as known. */
+    QueuedFileCount(GAUGE),
+    QueuedBytes(GAUGE),
+    /** Files of which a block was read, and the bytes read, of files in progress as well. */
+    PrefetchedFileCount(COUNTER),
+    PrefetchedBytes(COUNTER),
+    /** Files that were fully cached already, and the bytes that were skipped as cached. */
+    CachedFileCount(COUNTER),
+    CachedBytes(COUNTER),
+    /** Files that were not fully prefetched because the cache had no space. */
+    NoSpaceFileCount(COUNTER),
+    /** Files that could not be read. */
+    FailedFileCount(COUNTER),
+    /** Files that were closed, or whose region was, before their prefetch ended. */
+    CancelledFileCount(COUNTER);
 
-    private final MetricKind kind;
-    private final ToLongFunction<Counts> value;
+    final MetricKind kind;
 
-    Count(MetricKind kind, ToLongFunction<Counts> value) {
+    Count(MetricKind kind) {
       this.kind = kind;
-      this.value = value;
     }
   }
 
@@ -72,7 +76,7 @@ final class PrefetchMetrics {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     for (Count count : Count.values()) {
       register(count.kind, registry, count.name(),
-        snapshot -> count.value.applyAsLong(snapshot.total()), progress);
+        snapshot -> snapshot.total().get(count), progress);
     }
     register(GAUGE, registry, "BytesPerSecond", Snapshot::bytesPerSecond, progress);
     register(GAUGE, registry, "LimitBytesPerSecond", Snapshot::limit, progress);
@@ -108,8 +112,8 @@ final class PrefetchMetrics {
       String prefix = "Namespace_" + (colon < 0 ? "default" : table.substring(0, colon))
         + "_table_" + table.substring(colon + 1) + "_metric_";
       for (Count count : Count.values()) {
-        register(count.kind, registry, prefix + count.name(), snapshot -> count.value
-          .applyAsLong(snapshot.tables().getOrDefault(table, NOTHING)), progress);
+        register(count.kind, registry, prefix + count.name(), snapshot -> snapshot
+          .tables().getOrDefault(table, NOTHING).get(count), progress);
       }
     }
   }

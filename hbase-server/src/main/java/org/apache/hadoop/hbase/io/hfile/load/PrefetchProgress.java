@@ -30,7 +30,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchMetrics.Count;
 import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
@@ -54,102 +56,44 @@ public final class PrefetchProgress {
 
   /** Counts of files, in total or of one table. */
   public static final class Counts {
-    private long queuedFiles;
-    private long queuedBytes;
-    private long prefetchedFiles;
-    private long prefetchedBytes;
-    private long cachedFiles;
-    private long cachedBytes;
-    private long noSpaceFiles;
-    private long failedFiles;
-    private long cancelledFiles;
+    private final long[] values = new long[Count.values().length];
+
+    public long get(Count count) {
+      return values[count.ordinal()];
+    }
+
+    private void add(Count count, long more) {
+      values[count.ordinal()] += more;
+    }
 
     private void add(Counts other) {
-      queuedFiles += other.queuedFiles;
-      queuedBytes += other.queuedBytes;
-      prefetchedFiles += other.prefetchedFiles;
-      prefetchedBytes += other.prefetchedBytes;
-      cachedFiles += other.cachedFiles;
-      cachedBytes += other.cachedBytes;
-      noSpaceFiles += other.noSpaceFiles;
-      failedFiles += other.failedFiles;
-      cancelledFiles += other.cancelledFiles;
+      for (Count count : Count.values()) {
+        add(count, other.get(count));
+      }
     }
 
     private void addActive(FilePrefetch file) {
       long prefetched = file.prefetchedBytes();
       long cached = file.cachedBytes();
-      queuedFiles++;
-      queuedBytes += Math.max(0, file.plannedBytes() - prefetched - cached);
-      prefetchedBytes += prefetched;
-      cachedBytes += cached;
+      add(Count.QueuedFileCount, 1);
+      add(Count.QueuedBytes, Math.max(0, file.plannedBytes() - prefetched - cached));
+      add(Count.PrefetchedBytes, prefetched);
+      add(Count.CachedBytes, cached);
     }
 
     private void addEnded(FilePrefetch file, boolean cancelled) {
-      prefetchedBytes += file.prefetchedBytes();
-      cachedBytes += file.cachedBytes();
+      add(Count.PrefetchedBytes, file.prefetchedBytes());
+      add(Count.CachedBytes, file.cachedBytes());
       FilePrefetch.Outcome outcome = file.outcome();
       if (cancelled || outcome == null || outcome == FilePrefetch.Outcome.CANCELLED) {
-        cancelledFiles++;
+        add(Count.CancelledFileCount, 1);
       } else if (outcome == FilePrefetch.Outcome.FAILED) {
-        failedFiles++;
+        add(Count.FailedFileCount, 1);
       } else if (outcome == FilePrefetch.Outcome.NO_SPACE) {
-        noSpaceFiles++;
-      } else if (file.prefetchedBlocks() == 0) {
-        cachedFiles++;
+        add(Count.NoSpaceFileCount, 1);
       } else {
-        prefetchedFiles++;
+        add(file.prefetchedBlocks() == 0 ? Count.CachedFileCount : Count.PrefetchedFileCount, 1);
       }
-    }
-
-    /** Returns the number of files being prefetched or waiting. */
-    public long queuedFiles() {
-      return queuedFiles;
-    }
-
-    /** Returns the bytes of these files that are not cached, as far as known. */
-    public long queuedBytes() {
-      return queuedBytes;
-    }
-
-    /** Returns the number of prefetched files of which at least one block was read. */
-    public long prefetchedFiles() {
-      return prefetchedFiles;
-    }
-
-    /** Returns the bytes of blocks that were read, including files in progress. */
-    public long prefetchedBytes() {
-      return prefetchedBytes;
-    }
-
-    /** Returns the number of files that were fully cached already. */
-    public long cachedFiles() {
-      return cachedFiles;
-    }
-
-    /** Returns the bytes of blocks that were skipped because they were cached. */
-    public long cachedBytes() {
-      return cachedBytes;
-    }
-
-    /**
-     * Returns the number of files that were not fully prefetched because the cache had no space.
-     */
-    public long noSpaceFiles() {
-      return noSpaceFiles;
-    }
-
-    /** Returns the number of files that could not be read. */
-    public long failedFiles() {
-      return failedFiles;
-    }
-
-    /**
-     * Returns the number of files that were closed, or whose region was, before their prefetch
-     * ended.
-     */
-    public long cancelledFiles() {
-      return cancelledFiles;
     }
   }
 
@@ -210,10 +154,11 @@ public final class PrefetchProgress {
      * Returns the estimated remaining seconds at the current rate, 0 without work, -1 if unknown.
      */
     public long secondsToGo() {
-      if (total.queuedBytes == 0) {
+      long queued = total.get(Count.QueuedBytes);
+      if (queued == 0) {
         return 0;
       }
-      return bytesPerSecond == 0 ? -1 : (total.queuedBytes + bytesPerSecond - 1) / bytesPerSecond;
+      return bytesPerSecond == 0 ? -1 : (queued + bytesPerSecond - 1) / bytesPerSecond;
     }
   }
 
@@ -339,7 +284,7 @@ public final class PrefetchProgress {
       ticks.cancel(false);
       ticks = null;
       String line = lineOfEnd(end.total);
-      if (end.total.prefetchedBytes > before.prefetchedBytes) {
+      if (end.total.get(Count.PrefetchedBytes) > before.get(Count.PrefetchedBytes)) {
         LOG.info(line);
         return line;
       }
@@ -352,7 +297,7 @@ public final class PrefetchProgress {
   private void sample(long now) {
     long bytes = 0;
     for (Counts counts : ended.values()) {
-      bytes += counts.prefetchedBytes;
+      bytes += counts.get(Count.PrefetchedBytes);
     }
     for (FilePrefetch file : active) {
       bytes += file.prefetchedBytes();
@@ -394,22 +339,23 @@ public final class PrefetchProgress {
   static String lineOfWork(Snapshot now) {
     return String.format(Locale.ROOT,
       "Prefetch: %d files with %s left at %s/s%s, %s; read %s, skipped %s as already cached",
-      now.total.queuedFiles, bytes(now.total.queuedBytes), bytes(now.bytesPerSecond),
+      now.total.get(Count.QueuedFileCount), bytes(now.total.get(Count.QueuedBytes)),
+      bytes(now.bytesPerSecond),
       now.limit == 0 ? "" : " (limit " + bytes(now.limit) + "/s)",
       now.secondsToGo() < 0 ? "time left unknown" : "about " + time(now.secondsToGo()),
-      bytes(now.total.prefetchedBytes), bytes(now.total.cachedBytes));
+      bytes(now.total.get(Count.PrefetchedBytes)), bytes(now.total.get(Count.CachedBytes)));
   }
 
   private String lineOfEnd(Counts now) {
+    ToLongFunction<Count> since = count -> now.get(count) - before.get(count);
     return String.format(Locale.ROOT,
       "Prefetch finished after %s: read %s of %d files, skipped %s as already cached, %d files "
         + "were fully cached, %d found no space, %d failed, %d were cancelled",
       time(TimeUnit.NANOSECONDS.toSeconds(Math.max(0, idleSince - roundBegan))),
-      bytes(now.prefetchedBytes - before.prefetchedBytes),
-      now.prefetchedFiles - before.prefetchedFiles,
-      bytes(now.cachedBytes - before.cachedBytes), now.cachedFiles - before.cachedFiles,
-      now.noSpaceFiles - before.noSpaceFiles, now.failedFiles - before.failedFiles,
-      now.cancelledFiles - before.cancelledFiles);
+      bytes(since.applyAsLong(Count.PrefetchedBytes)),
+      since.applyAsLong(Count.PrefetchedFileCount), bytes(since.applyAsLong(Count.CachedBytes)),
+      since.applyAsLong(Count.CachedFileCount), since.applyAsLong(Count.NoSpaceFileCount),
+      since.applyAsLong(Count.FailedFileCount), since.applyAsLong(Count.CancelledFileCount));
   }
 
   /** Formats a number of bytes for an operator. */

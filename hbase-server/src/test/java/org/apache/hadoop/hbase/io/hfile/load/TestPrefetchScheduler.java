@@ -54,6 +54,7 @@ import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.StoreFileFixture;
 import org.apache.hadoop.hbase.io.hfile.bucket.SlowBucketCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.WriterQueues;
+import org.apache.hadoop.hbase.io.hfile.load.PrefetchMetrics.Count;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -370,7 +371,7 @@ public class TestPrefetchScheduler {
       assertEquals(FilePrefetch.Outcome.NO_SPACE, warmUp.file().outcome());
     }
     Waiter.waitFor(files.conf(), 120_000, 100,
-      () -> warmUps.progress().snapshot().total().noSpaceFiles() == scheduled.size());
+      () -> warmUps.progress().snapshot().total().get(Count.NoSpaceFileCount) == scheduled.size());
     assertEquals(0, warmUps.waiting().size());
   }
 
@@ -412,7 +413,7 @@ public class TestPrefetchScheduler {
     ScheduledPrefetch next = schedule(open(write(1)));
     next.get(2, TimeUnit.MINUTES);
     assertEquals(FilePrefetch.Outcome.COMPLETE, next.file().outcome());
-    assertEquals(times, latest().total().cancelledFiles());
+    assertEquals(times, latest().total().get(Count.CancelledFileCount));
   }
 
   /** What is told may be a second old. */
@@ -560,16 +561,16 @@ public class TestPrefetchScheduler {
     broken = true;
     schedule(unreadable).get(2, TimeUnit.MINUTES);
     PrefetchProgress.Counts total = latest().total();
-    assertEquals(1, total.prefetchedFiles());
-    assertEquals(1, total.cachedFiles());
-    assertEquals(1, total.failedFiles());
-    assertEquals(0, total.queuedFiles());
-    assertEquals(0, total.queuedBytes());
-    assertTrue(total.prefetchedBytes() > 0);
-    assertEquals(total.prefetchedBytes(), total.cachedBytes());
+    assertEquals(1, total.get(Count.PrefetchedFileCount));
+    assertEquals(1, total.get(Count.CachedFileCount));
+    assertEquals(1, total.get(Count.FailedFileCount));
+    assertEquals(0, total.get(Count.QueuedFileCount));
+    assertEquals(0, total.get(Count.QueuedBytes));
+    assertTrue(total.get(Count.PrefetchedBytes) > 0);
+    assertEquals(total.get(Count.PrefetchedBytes), total.get(Count.CachedBytes));
     PrefetchProgress.Counts table =
       warmUps.progress().snapshot().tables().get(unreadable.table());
-    assertEquals(total.prefetchedBytes(), table.prefetchedBytes());
+    assertEquals(total.get(Count.PrefetchedBytes), table.get(Count.PrefetchedBytes));
   }
 
   @Test
@@ -646,10 +647,11 @@ public class TestPrefetchScheduler {
       paths.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
     }
     Waiter.waitFor(files.conf(), 120_000, 100,
-      () -> warmUps.progress().snapshot().total().queuedFiles() == 0);
+      () -> warmUps.progress().snapshot().total().get(Count.QueuedFileCount) == 0);
     PrefetchProgress.Counts total = latest().total();
-    assertEquals(cancelled, total.cancelledFiles());
-    assertEquals(0, total.failedFiles());
-    assertEquals(all, total.prefetchedFiles() + total.cachedFiles() + total.cancelledFiles());
+    assertEquals(cancelled, total.get(Count.CancelledFileCount));
+    assertEquals(0, total.get(Count.FailedFileCount));
+    assertEquals(all, total.get(Count.PrefetchedFileCount) + total.get(Count.CachedFileCount)
+      + total.get(Count.CancelledFileCount));
   }
 }
