@@ -17,47 +17,29 @@
  */
 package org.apache.hadoop.hbase.regionserver.http;
 
-import java.io.IOException;
-import java.io.StringWriter;
+import static org.apache.hadoop.hbase.regionserver.http.StatusTable.count;
+import static org.apache.hadoop.hbase.regionserver.http.StatusTable.highlighted;
+
 import java.io.UnsupportedEncodingException;
 import java.net.URLDecoder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalBound;
+import org.apache.hadoop.hbase.regionserver.wal.AsyncWalBound.Cause;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalMetrics;
 import org.apache.hadoop.hbase.regionserver.wal.AsyncWalSettings;
 import org.apache.yetus.audience.InterfaceAudience;
 
-import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
-import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
-
 /**
  * The writes that a crash would lose, per WAL of this process: a section of the RegionServer's
- * status page, and JSON.
+ * status page, a page, and JSON.
  */
 @InterfaceAudience.Private
 public final class AsyncWalSection {
-  private static final String STYLE = "<style>\n"
-    + ".asyncwal .n { text-align: right; white-space: nowrap;"
-    + " font-variant-numeric: tabular-nums; }\n"
-    + ".asyncwal th.n { white-space: normal; }\n"
-    + ".asyncwal table { max-width: 64em; }\n"
-    + ".asyncwal .table td { word-break: normal; }\n"
-    + ".asyncwal .w { overflow-wrap: anywhere; min-width: 6em; }\n"
-    + ".asyncwal .d { color: #6c757d; }\n"
-    + ".asyncwal .bad { color: #a94442; font-weight: bold; }\n"
-    + "@media (max-width: 575px) {\n"
-    + "  .asyncwal h1 small { display: block; }\n"
-    + "  .asyncwal table { font-size: 80%; }\n"
-    + "  .asyncwal table td, .asyncwal table th { padding: .3em .25em; }\n"
-    + "}\n</style>\n";
-
-  private static final String TABLE =
-    "<div class=\"table-responsive\">\n<table class=\"table table-striped\">\n";
-
   /** Delay of a sync, in intervals, from which on the page highlights it. */
   private static final int LATE = 10;
 
@@ -66,34 +48,11 @@ public final class AsyncWalSection {
 
   /** Returns the section, or an empty string if no bound is configured. */
   public static String html(Configuration conf) {
-    String body = body(conf);
+    String body = body(AsyncWalSettings.of(conf));
     return body.isEmpty()
       ? ""
-      : "<div class=\"asyncwal\">\n" + STYLE + "<h3>Unsynced Writes</h3>\n" + body + "</div>\n";
-  }
-
-  private static String body(Configuration conf) {
-    AsyncWalSettings settings = AsyncWalSettings.of(conf);
-    if (!settings.isEnabled()) {
-      return "";
-    }
-    AsyncWalMetrics metrics = AsyncWalMetrics.get();
-    StringBuilder html = new StringBuilder();
-    html.append("<p>").append(limits(settings)).append("</p>\n");
-    List<AsyncWalBound> bounds = metrics.open();
-    if (bounds.isEmpty()) {
-      html.append("<p>No WAL has had a write with <code>ASYNC_WAL</code> yet.</p>\n");
-    } else {
-      html.append(TABLE).append("<tr><th>WAL</th><th class=\"n\">Unsynced bytes</th>"
-        + "<th class=\"n\">Age of the oldest</th><th class=\"n\">Maximum since the start</th>"
-        + "<th class=\"n\">Waiting writers</th></tr>\n");
-      for (AsyncWalBound bound : bounds) {
-        appendRow(html, settings, bound);
-      }
-      html.append("</table>\n</div>\n");
-      appendSyncs(html, metrics);
-    }
-    return html.toString();
+      : "<div class=\"figures\">\n" + StatusTable.STYLE + "<h3>Unsynced Writes</h3>\n" + body
+        + "</div>\n";
   }
 
   /**
@@ -101,17 +60,42 @@ public final class AsyncWalSection {
    * @param server the name of the server
    */
   static String page(Configuration conf, String server) {
-    String section = body(conf);
-    return "<div class=\"container-fluid content asyncwal\">\n" + STYLE
-      + "<div class=\"row inner_header\">\n<div class=\"page-header\">\n"
-      + "<h1>Unsynced Writes <small class=\"w\">" + HtmlEscapers.htmlEscaper().escape(server)
-      + "</small></h1>\n</div>\n</div>\n<section>\n"
-      + (section.isEmpty()
-        ? "<p>The loss of <code>ASYNC_WAL</code> writes in a crash has no bound on this "
-          + "RegionServer. To set one, add <code>" + AsyncWalSettings.INTERVAL_KEY
-          + "</code> to hbase-site.xml, and restart the RegionServer.</p>\n"
-        : section)
-      + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n</div>\n";
+    String body = body(AsyncWalSettings.of(conf));
+    return StatusTable.page("Unsynced Writes", server, "<section>\n" + (body.isEmpty()
+      ? "<p>The loss of <code>ASYNC_WAL</code> writes in a crash has no bound on this "
+        + "RegionServer. To set one, add <code>" + AsyncWalSettings.INTERVAL_KEY
+        + "</code> to hbase-site.xml, and restart the RegionServer.</p>\n"
+      : body) + "<p><a href=\"/rs-status\">Status of this RegionServer</a></p>\n</section>\n");
+  }
+
+  private static String body(AsyncWalSettings settings) {
+    if (!settings.isEnabled()) {
+      return "";
+    }
+    AsyncWalMetrics metrics = AsyncWalMetrics.get();
+    List<AsyncWalBound> bounds = metrics.open();
+    String limits = "<p>" + limits(settings) + "</p>\n";
+    if (bounds.isEmpty()) {
+      return limits + "<p>No WAL has had a write with <code>ASYNC_WAL</code> yet.</p>\n";
+    }
+    StatusTable wals = new StatusTable("WAL", "Unsynced bytes", "Age of the oldest",
+      "Maximum since the start", "Waiting writers");
+    for (AsyncWalBound bound : bounds) {
+      long oldest = bound.oldestNanos();
+      wals.row(StatusTable.escape(decoded(bound.name())), count(bound.unsyncedBytes()),
+        highlighted(millis(oldest), oldest / LATE > settings.intervalNanos()),
+        millis(bound.maxWindowNanos()),
+        highlighted(count(bound.blockedWriters()), bound.blockedWriters() > 0));
+    }
+    StatusTable syncs = new StatusTable("Syncs by reason", "Since the start")
+      .row("Age of the oldest write", count(metrics.startedCount(Cause.TIME)))
+      .row("Number of unsynced bytes", count(metrics.startedCount(Cause.BYTES)))
+      .row("Half of the maximum of unsynced bytes", count(metrics.startedCount(Cause.PRESSURE)))
+      .row("SYNC_WAL writes, flushes, rolls, full batches", count(metrics.otherSyncCount()))
+      .row("Failed, and retried",
+        highlighted(count(metrics.failedCount()), metrics.failedCount() > 0));
+    return limits + wals.html() + syncs.html() + StatusTable.note(count(metrics.blockedCount())
+      + " writes have waited at the maximum of unsynced bytes.");
   }
 
   private static String limits(AsyncWalSettings settings) {
@@ -121,30 +105,18 @@ public final class AsyncWalSection {
         + TimeUnit.NANOSECONDS.toMillis(settings.intervalNanos()) + " ms old");
     }
     if (settings.bytes() < Long.MAX_VALUE) {
-      limits.add(String.format(Locale.ROOT, "when there are %,d bytes of them",
-        settings.bytes()));
+      limits.add("when there are " + count(settings.bytes()) + " bytes of them");
     }
     if (settings.maxUnsynced() < Long.MAX_VALUE) {
-      limits.add(String.format(Locale.ROOT, "before there are more than %,d bytes of them",
-        settings.maxUnsynced()));
+      limits.add("before there are more than " + count(settings.maxUnsynced()) + " bytes of them");
     }
     return "A WAL is synced " + String.join(", or ", limits)
       + ". A crash would lose the unsynced writes (<a href=\"" + AsyncWalServlet.PATH
       + "?format=json\">as JSON</a>).";
   }
 
-  private static void appendRow(StringBuilder html, AsyncWalSettings settings,
-    AsyncWalBound bound) {
-    long oldest = bound.oldestNanos();
-    html.append("<tr><td class=\"w\">")
-      .append(HtmlEscapers.htmlEscaper().escape(decoded(bound.name()))).append("</td>");
-    appendCell(html, false, String.format(Locale.ROOT, "%,d", bound.unsyncedBytes()));
-    appendCell(html, oldest / LATE > settings.intervalNanos(),
-      AsyncWalMetrics.millis(oldest) + " ms");
-    appendCell(html, false, AsyncWalMetrics.millis(bound.maxWindowNanos()) + " ms");
-    long blocked = bound.blockedWriters();
-    appendCell(html, blocked > 0, String.valueOf(blocked));
-    html.append("</tr>\n");
+  private static String millis(long nanos) {
+    return AsyncWalMetrics.millis(nanos) + " ms";
   }
 
   /** Returns the name of a WAL with its server's name as other pages have it. */
@@ -156,65 +128,22 @@ public final class AsyncWalSection {
     }
   }
 
-  private static void appendCell(StringBuilder html, boolean bad, String text) {
-    html.append(bad ? "<td class=\"n bad\">" : "<td class=\"n\">").append(text).append("</td>");
-  }
-
-  private static void appendSyncs(StringBuilder html, AsyncWalMetrics metrics) {
-    html.append(TABLE)
-      .append("<tr><th>Syncs by reason</th><th class=\"n\">Since the start</th></tr>\n");
-    appendCount(html, false, "Age of the oldest write",
-      metrics.startedCount(AsyncWalBound.Cause.TIME));
-    appendCount(html, false, "Number of unsynced bytes",
-      metrics.startedCount(AsyncWalBound.Cause.BYTES));
-    appendCount(html, false, "Half of the maximum of unsynced bytes",
-      metrics.startedCount(AsyncWalBound.Cause.PRESSURE));
-    appendCount(html, false, "SYNC_WAL writes, flushes, rolls, full batches",
-      metrics.otherSyncCount());
-    appendCount(html, metrics.failedCount() > 0, "Failed, and retried", metrics.failedCount());
-    html.append("</table>\n</div>\n<p class=\"d\">")
-      .append(String.format(Locale.ROOT, "%,d", metrics.blockedCount()))
-      .append(" writes have waited at the maximum of unsynced bytes.</p>\n");
-  }
-
-  private static void appendCount(StringBuilder html, boolean bad, String name, long count) {
-    html.append("<tr><td>").append(name).append("</td>");
-    appendCell(html, bad, String.format(Locale.ROOT, "%,d", count));
-    html.append("</tr>\n");
-  }
-
   /**
-   * Returns the content as JSON, whose format is described in docs/metrics.md.
+   * Returns the fields of the JSON.
    * @param server the name of the server
    * @param time   in milliseconds since 1970
    */
-  static String json(Configuration conf, String server, long time) {
-    AsyncWalSettings settings = AsyncWalSettings.of(conf);
-    StringWriter text = new StringWriter();
-    try (JsonWriter json = new JsonWriter(text)) {
-      json.setHtmlSafe(true);
-      json.beginObject();
-      json.name("enabled").value(settings.isEnabled());
-      json.name("server").value(server);
-      json.name("time").value(time);
-      if (settings.isEnabled()) {
-        json.name("wals").beginArray();
-        for (AsyncWalBound bound : AsyncWalMetrics.get().open()) {
-          json.beginObject();
-          json.name("name").value(bound.name());
-          json.name("unsyncedBytes").value(bound.unsyncedBytes());
-          json.name("oldestUnsyncedMillis").value(AsyncWalMetrics.millis(bound.oldestNanos()));
-          json.name("maxWindowMillis")
-            .value(AsyncWalMetrics.millis(bound.maxWindowNanos()));
-          json.name("blockedWriters").value(bound.blockedWriters());
-          json.endObject();
-        }
-        json.endArray();
-      }
-      json.endObject();
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
+  static Map<String, Object> fields(Configuration conf, String server, long time) {
+    boolean enabled = AsyncWalSettings.of(conf).isEnabled();
+    Map<String, Object> fields =
+      StatusServlet.fieldsOf("enabled", enabled, "server", server, "time", time);
+    if (enabled) {
+      fields.put("wals", AsyncWalMetrics.get().open().stream().map(bound -> StatusServlet.fieldsOf(
+        "name", bound.name(), "unsyncedBytes", bound.unsyncedBytes(),
+        "oldestUnsyncedMillis", AsyncWalMetrics.millis(bound.oldestNanos()),
+        "maxWindowMillis", AsyncWalMetrics.millis(bound.maxWindowNanos()),
+        "blockedWriters", bound.blockedWriters())).collect(Collectors.toList()));
     }
-    return text.toString();
+    return fields;
   }
 }

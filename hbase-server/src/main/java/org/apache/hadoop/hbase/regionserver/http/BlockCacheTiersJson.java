@@ -17,109 +17,58 @@
  */
 package org.apache.hadoop.hbase.regionserver.http;
 
-import java.io.IOException;
-import java.io.StringWriter;
+import static org.apache.hadoop.hbase.regionserver.http.StatusServlet.fieldsOf;
+
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
 import org.apache.hadoop.hbase.io.hfile.composite.ReadLatencyHistogram;
 import org.apache.hadoop.hbase.io.hfile.composite.TierHistory;
 import org.apache.yetus.audience.InterfaceAudience;
 
-import org.apache.hbase.thirdparty.com.google.gson.stream.JsonWriter;
-
-/**
- * The tiers of the block cache as JSON. The format is described in docs/metrics.md; fields may be
- * added, existing ones keep their names, units and meaning.
- */
+/** The tiers of the block cache as JSON. */
 @InterfaceAudience.Private
 final class BlockCacheTiersJson {
 
   private BlockCacheTiersJson() {
   }
 
-  /** Returns the response of a server without tiers. */
-  static String withoutTiers() {
-    return "{\"enabled\":false}";
-  }
-
-  static String of(String server, long time, CompositeBucketCacheMetrics metrics,
+  static Map<String, Object> of(String server, long time, CompositeBucketCacheMetrics metrics,
     List<TableUse> tables) {
-    StringWriter text = new StringWriter();
-    try (JsonWriter json = new JsonWriter(text)) {
-      // A client that renders it as HTML by mistake shows text.
-      json.setHtmlSafe(true);
-      json.beginObject();
-      json.name("enabled").value(true);
-      json.name("server").value(server);
-      json.name("time").value(time);
-      json.name("tiers").beginArray();
-      for (CompositeBucketCacheMetrics.Tier tier : metrics.getTiers()) {
-        write(json, tier);
-      }
-      json.endArray();
-      json.name("history").beginArray();
-      for (TierHistory.Sample sample : metrics.getHistory().getSamples()) {
-        write(json, sample);
-      }
-      json.endArray();
-      json.name("tables").beginArray();
-      for (TableUse use : tables) {
-        write(json, use);
-      }
-      json.endArray();
-      json.endObject();
-    } catch (IOException e) {
-      throw new IllegalStateException("Writing to memory failed", e);
-    }
-    return text.toString();
+    return fieldsOf("enabled", true, "server", server, "time", time,
+      "tiers", metrics.getTiers().stream().map(BlockCacheTiersJson::tier)
+        .collect(Collectors.toList()),
+      "history", metrics.getHistory().getSamples().stream().map(BlockCacheTiersJson::sample)
+        .collect(Collectors.toList()),
+      "tables", tables.stream().map(BlockCacheTiersJson::table).collect(Collectors.toList()));
   }
 
-  private static void write(JsonWriter json, CompositeBucketCacheMetrics.Tier tier)
-    throws IOException {
-    json.beginObject();
-    json.name("name").value(tier.getName());
-    json.name("ioEngine").value(tier.getIoEngine());
-    json.name("metrics").beginObject();
-    for (Map.Entry<String, Long> value : tier.getValues().entrySet()) {
-      String name = value.getKey();
-      json.name(Character.toLowerCase(name.charAt(0)) + name.substring(1)).value(value.getValue());
-    }
-    json.endObject();
+  private static Map<String, Object> tier(CompositeBucketCacheMetrics.Tier tier) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    tier.getValues().forEach((name, value) -> values
+      .put(Character.toLowerCase(name.charAt(0)) + name.substring(1), value));
     ReadLatencyHistogram.Summary reads = tier.getReadLatencies().getSummary();
-    json.name("readNanos").beginObject();
-    json.name("timed").value(reads.getCount());
-    json.name("median").value(reads.getMedian());
-    json.name("p95").value(reads.getP95());
-    json.name("p99").value(reads.getP99());
-    json.name("p999").value(reads.getP999());
-    json.name("max").value(reads.getMax());
-    json.endObject();
-    json.endObject();
+    return fieldsOf("name", tier.getName(), "ioEngine", tier.getIoEngine(), "metrics", values,
+      "readNanos", fieldsOf("timed", reads.getCount(), "median", reads.getMedian(),
+        "p95", reads.getP95(), "p99", reads.getP99(), "p999", reads.getP999(),
+        "max", reads.getMax()));
   }
 
-  private static void write(JsonWriter json, TierHistory.Sample sample) throws IOException {
-    json.beginObject();
-    json.name("time").value(sample.getTime());
-    json.name("millis").value(sample.getMillis());
-    json.name("l1Hits").value(sample.get(TierHistory.Count.FIRST_HITS));
-    json.name("l2Hits").value(sample.get(TierHistory.Count.SECOND_HITS));
-    json.name("misses").value(sample.get(TierHistory.Count.MISSES));
-    json.name("promotions").value(sample.get(TierHistory.Count.PROMOTIONS));
-    json.name("rejectedPromotions").value(sample.get(TierHistory.Count.REJECTED_PROMOTIONS));
-    json.name("demotions").value(sample.get(TierHistory.Count.DEMOTIONS));
-    json.endObject();
+  private static Map<String, Object> sample(TierHistory.Sample sample) {
+    return fieldsOf("time", sample.getTime(), "millis", sample.getMillis(),
+      "l1Hits", sample.get(TierHistory.Count.FIRST_HITS),
+      "l2Hits", sample.get(TierHistory.Count.SECOND_HITS),
+      "misses", sample.get(TierHistory.Count.MISSES),
+      "promotions", sample.get(TierHistory.Count.PROMOTIONS),
+      "rejectedPromotions", sample.get(TierHistory.Count.REJECTED_PROMOTIONS),
+      "demotions", sample.get(TierHistory.Count.DEMOTIONS));
   }
 
-  private static void write(JsonWriter json, TableUse use) throws IOException {
-    json.beginObject();
-    json.name("table").value(use.getTable());
-    String[] tiers = { "l1", "l2" };
-    for (int i = 0; i < tiers.length; i++) {
-      json.name(tiers[i] + "Bytes").value(use.getBytes(i));
-      json.name(tiers[i] + "Blocks").value(use.getBlocks(i));
-      json.name(tiers[i] + "Files").value(use.getFiles(i));
-    }
-    json.endObject();
+  private static Map<String, Object> table(TableUse use) {
+    return fieldsOf("table", use.getTable(),
+      "l1Bytes", use.getBytes(0), "l1Blocks", use.getBlocks(0), "l1Files", use.getFiles(0),
+      "l2Bytes", use.getBytes(1), "l2Blocks", use.getBlocks(1), "l2Files", use.getFiles(1));
   }
 }

@@ -17,15 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.http;
 
-import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import javax.servlet.ServletException;
-import javax.servlet.http.HttpServlet;
-import javax.servlet.http.HttpServletRequest;
-import javax.servlet.http.HttpServletResponse;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
@@ -34,13 +28,11 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * {@code /tiers} of a RegionServer: the tiers of its block cache, as a page or, with
- * {@code ?format=json}, as JSON. Accessible to the users of the RegionServer's status page. A
- * request reads counters, and at most every ten seconds the names of open files; it never scans the
- * cache.
+ * {@code /tiers} of a RegionServer: the tiers of its block cache. A request reads counters, and at
+ * most every ten seconds the names of open files; it never scans the cache.
  */
 @InterfaceAudience.Private
-public class BlockCacheTiersServlet extends HttpServlet {
+public class BlockCacheTiersServlet extends StatusServlet {
   private static final long serialVersionUID = 1L;
 
   static final String PATH = "/tiers";
@@ -53,37 +45,22 @@ public class BlockCacheTiersServlet extends HttpServlet {
   private transient long tablesAt;
 
   @Override
-  protected void doGet(HttpServletRequest request, HttpServletResponse response)
-    throws ServletException, IOException {
-    HRegionServer server =
-      (HRegionServer) getServletContext().getAttribute(HRegionServer.REGIONSERVER);
-    if (!server.isOnline()) {
-      response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE,
-        "The RegionServer is initializing");
-      return;
-    }
+  String page(HRegionServer server) {
     CompositeBucketCacheMetrics metrics = metricsOf(server.getBlockCache().orElse(null));
     String name = server.getServerName().toString();
-    if ("json".equals(request.getParameter("format"))) {
-      response.setContentType("application/json");
-      response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-      response.getWriter().write(metrics == null
-        ? BlockCacheTiersJson.withoutTiers()
-        : BlockCacheTiersJson.of(name, System.currentTimeMillis(), metrics,
-          tablesOf(server, metrics)));
-      return;
-    }
-    response.setContentType("text/html");
-    response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-    // The header of all other pages, so that this one changes with them.
-    request.getRequestDispatcher("/header.jsp?pageTitle="
-      + URLEncoder.encode("HBase Region Server: " + server.getServerName().getHostname(), "UTF-8"))
-      .include(request, response);
-    response.getWriter().write(metrics == null
+    return metrics == null
       ? BlockCacheTiersPage.withoutTiers(name)
       : BlockCacheTiersPage.of(name, System.currentTimeMillis(), metrics,
-        tablesOf(server, metrics)));
-    request.getRequestDispatcher("/footer.jsp").include(request, response);
+        tablesOf(server, metrics));
+  }
+
+  @Override
+  Map<String, Object> fields(HRegionServer server) {
+    CompositeBucketCacheMetrics metrics = metricsOf(server.getBlockCache().orElse(null));
+    return metrics == null
+      ? fieldsOf("enabled", false)
+      : BlockCacheTiersJson.of(server.getServerName().toString(), System.currentTimeMillis(),
+        metrics, tablesOf(server, metrics));
   }
 
   /** Returns null if the cache has no tiers of the kind shown here. */

@@ -26,91 +26,40 @@ import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * A feature beside the tiers on the page of the block cache, by its published metrics: a table of
- * counts since the start.
+ * A feature beside the tiers on the page of the block cache: a table of all metrics that it
+ * publishes.
  */
 @InterfaceAudience.Private
-enum MetricsSection {
-  ROW_CACHE("Row cache", "RowCache", "Rows", "RowCount", "Hits", "HitCount", "Misses",
-    "MissCount", "Stale: written since cached", "StaleCount", "Bypassed", "BypassedCount",
-    "Inserted", "InsertedCount", "Evicted", "EvictedCount", "Changes of files", "FileChangeCount") {
-    @Override
-    void appendFirst(Map<String, Long> values, StringBuilder html) {
-      long hits = value(values, "HitCount");
-      row(html, "Size", BlockCacheTiersPage.bytes(value(values, "SizeBytes")));
-      row(html, "Hit ratio",
-        BlockCacheTiersPage.share(hits, hits + value(values, "MissCount")));
-    }
-  },
-  CACHE_HANDOVER("Cache hand-over", "CacheHandover", "Compactions", "CompactionCount",
-    "Aborted compactions", "AbortedCompactionCount", "Flushes", "FlushCount", "Aborted flushes",
-    "AbortedFlushCount", "Blocks cached in L1", "L1BlockCount", "Blocks cached in L2",
-    "L2BlockCount", "Blocks cached in L2 after the commit", "DeferredBlockCount", "Cold blocks",
-    "ColdBlockCount", "Blocks without an index block in memory", "UnknownIndexBlockCount",
-    "Hot blocks beyond the limit", "LimitBlockCount", "Hot blocks dropped: writer queue full",
-    "QueueFullBlockCount",
-    "Hints left for the next server", "HintCount", "Hints not written in time", "LateHintCount",
-    "Hints followed", "FollowedHintCount", "Hot blocks of followed hints", "FollowedBlockCount",
-    "Bulk-loaded files with hot ranges", "LoadedFileCount", "Hot blocks of bulk-loaded files",
-    "LoadedBlockCount") {
-    @Override
-    void appendFirst(Map<String, Long> values, StringBuilder html) {
-      row(html, "Size of blocks cached in L2",
-        BlockCacheTiersPage.bytes(value(values, "L2Bytes")));
-    }
-  };
+final class MetricsSection {
 
-  private final String title;
-  private final String registry;
-  /** Names on the page, each followed by that of the metric. */
-  private final String[] counts;
-
-  MetricsSection(String title, String registry, String... counts) {
-    this.title = title;
-    this.registry = registry;
-    this.counts = counts;
+  private MetricsSection() {
   }
 
   /** Returns all sections, without those of features that are not in use. */
   static String all() {
-    StringBuilder html = new StringBuilder();
-    for (MetricsSection section : values()) {
-      html.append(section.html());
-    }
-    return html.toString();
+    return of("Row cache", "RowCache") + of("Cache hand-over", "CacheHandover");
   }
 
-  /** Returns the section, empty if the feature is not in use. */
-  String html() {
-    Map<String, Long> values = metrics();
+  /** Returns the section of a registry, empty if the feature is not in use. */
+  static String of(String title, String registry) {
+    Map<String, Long> values = metrics(registry);
     if (values.isEmpty()) {
       return "";
     }
-    StringBuilder html = new StringBuilder("<section>\n<h2>").append(title)
-      .append("</h2>\n").append(BlockCacheTiersPage.FIXED_TABLE);
-    appendFirst(values, html);
-    for (int i = 0; i < counts.length; i += 2) {
-      row(html, counts[i], BlockCacheTiersPage.exact(value(values, counts[i + 1])));
+    StatusTable table = new StatusTable("", "");
+    if (values.containsKey("HitCount") && values.containsKey("MissCount")) {
+      long hits = values.get("HitCount");
+      table.row("Hit ratio", StatusTable.share(hits, hits + values.get("MissCount")));
     }
-    return html.append(BlockCacheTiersPage.END_OF_TABLE)
-      .append("<p class=\"d\">Counts are since the start. <a href=\"/jmx?qry=")
-      .append("Hadoop:service=HBase,name=RegionServer,sub=").append(registry)
-      .append("\">In JMX</a>.</p>\n</section>\n").toString();
+    values.forEach((metric, value) -> table.row(StatusTable.words(metric),
+      StatusTable.value(metric, value)));
+    return "<section>\n<h2>" + title + "</h2>\n" + table.html()
+      + StatusTable.note("Counts are since the start. <a href=\"/jmx?qry="
+        + "Hadoop:service=HBase,name=RegionServer,sub=" + registry + "\">In JMX</a>.")
+      + "</section>\n";
   }
 
-  /** Appends rows that are no counts. */
-  abstract void appendFirst(Map<String, Long> values, StringBuilder html);
-
-  private static long value(Map<String, Long> values, String metric) {
-    return values.getOrDefault(metric, 0L);
-  }
-
-  private static void row(StringBuilder html, String name, String value) {
-    html.append("<tr><td class=\"l\">").append(name).append("</td><td class=\"n\">").append(value)
-      .append("</td></tr>\n");
-  }
-
-  private Map<String, Long> metrics() {
+  private static Map<String, Long> metrics(String registry) {
     Map<String, Long> values = new TreeMap<>();
     for (MetricRegistry each : MetricRegistries.global().getMetricRegistries()) {
       if (registry.equals(each.getMetricRegistryInfo().getMetricsName())) {

@@ -17,6 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.http;
 
+import static org.apache.hadoop.hbase.regionserver.http.StatusTable.bytes;
+import static org.apache.hadoop.hbase.regionserver.http.StatusTable.count;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -29,34 +32,12 @@ import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Snapshot;
 import org.apache.hadoop.hbase.io.hfile.load.PrefetchScheduler;
 import org.apache.yetus.audience.InterfaceAudience;
 
-import org.apache.hbase.thirdparty.com.google.common.html.HtmlEscapers;
-
-/**
- * The progress of prefetching, in the Block Cache section of the RegionServer's status page. Needs
- * no script.
- */
+/** The progress of prefetching, in the Block Cache section of the RegionServer's status page. */
 @InterfaceAudience.Private
 public final class PrefetchSection {
 
   /** Maximum number of tables in the section; the metrics have all. */
   static final int TABLES = 20;
-
-  private static final String STYLE = "<style>\n"
-    + ".warmup td, .warmup th { vertical-align: top; }\n"
-    + ".warmup table { max-width: 64em; }\n"
-    + ".warmup th:first-child { min-width: 7em; }\n"
-    + ".warmup .n { text-align: right; font-variant-numeric: tabular-nums; }\n"
-    + ".warmup td.n { white-space: nowrap; }\n"
-    + ".warmup .table td { word-break: normal; }\n"
-    + ".warmup td.w { overflow-wrap: anywhere; }\n"
-    + ".warmup .d { color: #6c757d; }\n"
-    + ".warmup .bad { color: #a94442; font-weight: bold; }\n"
-    + ".warmup .bar { background: #ddd; height: 6px; margin: 0 0 1em; max-width: 40em; }\n"
-    + ".warmup .bar div { background: #337ab7; height: 6px; }\n"
-    + "@media (max-width: 575px) {\n"
-    + "  .warmup table { font-size: 80%; }\n"
-    + "  .warmup table td, .warmup table th { padding: .3em .25em; }\n"
-    + "}\n</style>\n";
 
   private PrefetchSection() {
   }
@@ -68,62 +49,47 @@ public final class PrefetchSection {
   }
 
   static String of(Snapshot now) {
-    StringBuilder html = new StringBuilder();
-    html.append("<div class=\"warmup\">\n").append(STYLE).append("<h3>Prefetch</h3>\n");
-    appendState(html, now);
     List<Map.Entry<String, Counts>> tables = new ArrayList<>(now.tables().entrySet());
     tables.sort(Comparator
       .comparingLong((Map.Entry<String, Counts> table) -> -table.getValue().get(Count.QueuedBytes))
       .thenComparingLong(table -> -table.getValue().get(Count.PrefetchedBytes))
       .thenComparing(Map.Entry::getKey));
-    html.append(BlockCacheTiersPage.TABLE + "<tr><th>Table</th>"
-      + "<th class=\"n\">Queued</th><th class=\"n\">Prefetched</th>"
-      + "<th class=\"n\">Already cached</th>"
-      + "<th class=\"n\">Not prefetched</th></tr>\n");
-    tables.stream().limit(TABLES).forEach(table -> appendRow(html,
-      HtmlEscapers.htmlEscaper().escape(table.getKey()), table.getValue()));
+    StatusTable html =
+      new StatusTable("Table", "Queued", "Prefetched", "Already cached", "Not prefetched");
+    tables.stream().limit(TABLES)
+      .forEach(table -> addRow(html, StatusTable.escape(table.getKey()), table.getValue()));
     if (tables.size() > 1) {
-      appendRow(html, "<b>All</b>", now.total());
+      addRow(html, "<b>All</b>", now.total());
     }
-    html.append(BlockCacheTiersPage.END_OF_TABLE);
-    if (tables.size() > TABLES) {
-      html.append("<p class=\"d\">And ").append(tables.size() - TABLES)
-        .append(" more tables; /jmx has all.</p>\n");
-    }
-    return html.append("</div>\n").toString();
+    return "<div class=\"figures\">\n" + StatusTable.STYLE + "<h3>Prefetch</h3>\n" + state(now)
+      + html.html() + (tables.size() <= TABLES
+        ? ""
+        : StatusTable.note("And " + (tables.size() - TABLES) + " more tables; /jmx has all."))
+      + "</div>\n";
   }
 
-  private static void appendState(StringBuilder html, Snapshot now) {
+  private static String state(Snapshot now) {
     Counts total = now.total();
     if (total.get(Count.QueuedFileCount) == 0) {
-      html.append("<p>No file is queued. Counts are since the start of this RegionServer.</p>\n");
-      return;
+      return "<p>No file is queued. Counts are since the start of this RegionServer.</p>\n";
     }
     long done = total.get(Count.PrefetchedBytes) + total.get(Count.CachedBytes);
     double percent = 100.0 * done / Math.max(1, done + total.get(Count.QueuedBytes));
-    html.append("<p>").append(files(total.get(Count.QueuedFileCount))).append(" with ")
-      .append(PrefetchProgress.bytes(total.get(Count.QueuedBytes))).append(" to go at ")
-      .append(PrefetchProgress.bytes(now.bytesPerSecond())).append("/s");
-    if (now.limit() > 0) {
-      html.append(", limit ").append(PrefetchProgress.bytes(now.limit())).append("/s");
-    }
-    html.append(now.secondsToGo() < 0
-      ? "; the remaining time is not known yet"
-      : "; about " + PrefetchProgress.time(now.secondsToGo()));
-    html.append(". Other counts are since the start of this RegionServer.</p>\n")
-      .append(String.format(Locale.ROOT,
-        "<div class=\"bar\"><div style=\"width:%.1f%%\"></div></div>\n", percent));
+    return "<p>" + files(total.get(Count.QueuedFileCount)) + " with "
+      + bytes(total.get(Count.QueuedBytes)) + " to go at " + bytes(now.bytesPerSecond()) + "/s"
+      + (now.limit() > 0 ? ", limit " + bytes(now.limit()) + "/s" : "")
+      + (now.secondsToGo() < 0
+        ? "; the remaining time is not known yet"
+        : "; about " + PrefetchProgress.time(now.secondsToGo()))
+      + ". Other counts are since the start of this RegionServer.</p>\n"
+      + String.format(Locale.ROOT, "<div class=\"bar\"><div style=\"width:%.1f%%\"></div></div>",
+        percent);
   }
 
-  private static void appendRow(StringBuilder html, String name, Counts counts) {
-    html.append("<tr><td class=\"w\">").append(name).append("</td>");
-    appendCell(html, counts.get(Count.QueuedFileCount), counts.get(Count.QueuedBytes));
-    appendCell(html, counts.get(Count.PrefetchedFileCount), counts.get(Count.PrefetchedBytes));
-    appendCell(html, counts.get(Count.CachedFileCount), counts.get(Count.CachedBytes));
-    html.append("<td class=\"n\">");
+  private static void addRow(StatusTable html, String name, Counts counts) {
     List<String> others = new ArrayList<>();
     if (counts.get(Count.FailedFileCount) > 0) {
-      others.add("<span class=\"bad\">" + counts.get(Count.FailedFileCount) + " failed</span>");
+      others.add(StatusTable.highlighted(counts.get(Count.FailedFileCount) + " failed", true));
     }
     if (counts.get(Count.NoSpaceFileCount) > 0) {
       others.add(counts.get(Count.NoSpaceFileCount) + " no space");
@@ -131,23 +97,22 @@ public final class PrefetchSection {
     if (counts.get(Count.CancelledFileCount) > 0) {
       others.add(counts.get(Count.CancelledFileCount) + " closed");
     }
-    html.append(others.isEmpty() ? "\u2013" : String.join("<br>", others)).append("</td></tr>\n");
+    html.row(name, cell(counts, Count.QueuedFileCount, Count.QueuedBytes),
+      cell(counts, Count.PrefetchedFileCount, Count.PrefetchedBytes),
+      cell(counts, Count.CachedFileCount, Count.CachedBytes),
+      others.isEmpty() ? StatusTable.NONE : String.join("<br>", others));
   }
 
-  private static void appendCell(StringBuilder html, long files, long bytes) {
-    html.append("<td class=\"n\">");
-    if (files == 0 && bytes == 0) {
-      html.append("\u2013");
-    } else {
-      html.append(PrefetchProgress.bytes(bytes));
-      if (files > 0) {
-        html.append("<br><span class=\"d\">").append(files(files)).append("</span>");
-      }
+  private static String cell(Counts counts, Count files, Count bytes) {
+    if (counts.get(files) == 0 && counts.get(bytes) == 0) {
+      return StatusTable.NONE;
     }
-    html.append("</td>");
+    return bytes(counts.get(bytes)) + (counts.get(files) == 0
+      ? ""
+      : "<br><span class=\"d\">" + files(counts.get(files)) + "</span>");
   }
 
   private static String files(long files) {
-    return files == 1 ? "1 file" : String.format(Locale.ROOT, "%,d files", files);
+    return files == 1 ? "1 file" : count(files) + " files";
   }
 }

@@ -134,11 +134,11 @@ public class TestBlockCacheTiersPage {
 
   private JsonObject json(List<TableUse> tables) {
     return (JsonObject) JsonParser.parseString(
-      BlockCacheTiersJson.of(SERVER, NOW, metrics(), tables));
+      StatusServlet.json(BlockCacheTiersJson.of(SERVER, NOW, metrics(), tables)));
   }
 
   private static void assertRow(String page, String name, String first, String second) {
-    Matcher row = Pattern.compile("<tr><td class=\"l\">" + name
+    Matcher row = Pattern.compile("<tr><td class=\"w\">" + name
       + "</td><td class=\"\\w+\">(.*?)</td><td class=\"\\w+\">(.*?)</td></tr>").matcher(page);
     assertTrue(name, row.find());
     assertEquals(name + " of L1", first, text(row.group(1)));
@@ -175,24 +175,27 @@ public class TestBlockCacheTiersPage {
     assertNull(cache.getBlock(key("file9", 0, BlockType.LEAF_INDEX), true, false, true));
     String page = page(Collections.emptyList());
     assertSingleTree(page);
-    assertRow(page, "Size", "32 MB", "64 MB");
-    assertRow(page, "Index", "4 4.1 KB", "0 0 B");
-    assertRow(page, "Bloom", "2 2.0 KB", "0 0 B");
-    assertRow(page, "Data", "0 0 B", "6 6.1 KB");
-    assertRow(page, "Hits", "1", "1");
-    assertRow(page, "Misses", "1", "1");
+    assertRow(page, "Capacity", "32 MB", "64 MB");
+    assertRow(page, "Index block count", "4", "0");
+    assertRow(page, "Index block size", "4.1 KB", "0 B");
+    assertRow(page, "Bloom block count", "2", "0");
+    assertRow(page, "Data block count", "0", "6");
+    assertRow(page, "Data block size", "0 B", "6.1 KB");
+    assertRow(page, "Hit count", "1", "1");
+    assertRow(page, "Miss count", "1", "1");
     assertRow(page, "Hit ratio", "25.0 %", "33.3 %");
-    assertRow(page, "Inserted", "6", "6");
-    assertRow(page, "Promotions rejected", "0", "\u2013");
-    assertRow(page, "Checksum failures", "0", "0");
-    assertRow(page, "Device", "in use", "in use");
+    assertRow(page, "Inserted block count", "6", "6");
+    assertRow(page, "Rejected promotion count", "0", "\u2013");
+    assertRow(page, "Checksum failure count", "0", "0");
+    assertRow(page, "Device state", "in use", "in use");
     assertTrue(page, page.contains("ioengine=ByteBufferIOEngine"));
     assertTrue("the path of L2", page.contains("a&lt;b&gt;&amp;&#39;c"));
   }
 
   @Test
   public void testSegmentsHaveRowsOfTheirOwn() {
-    assertFalse("buckets", page(Collections.emptyList()).contains("Tombstones"));
+    String buckets = page(Collections.emptyList());
+    assertFalse("buckets", buckets.contains("Tombstone"));
     cache.shutdown();
     Configuration conf =
       CachedBlockFixture.tiers(32, 64, "segments:" + new File(folder.getRoot(), "segments"));
@@ -206,11 +209,16 @@ public class TestBlockCacheTiersPage {
       && metrics().getTiers().get(1).get("WaitingBlockCount") == 0);
     cache.evictBlocksByHfileName("file");
     String page = page(Collections.emptyList());
-    assertRow(page, "Retired", "\u2013", "0");
-    assertRow(page, "Devices bypassed", "\u2013", "0");
-    assertRow(page, "Tombstones of dropped files", "\u2013", "1");
-    assertRow(page, "Dropped files that no region has", "\u2013", "0");
-    assertRow(page, "Refused blocks of reads", "\u2013", "0");
+    assertRow(page, "Retired segment count", "\u2013", "0");
+    assertRow(page, "Bypassed device count", "\u2013", "0");
+    assertRow(page, "Tombstone count", "\u2013", "1");
+    assertRow(page, "Orphan file count", "\u2013", "0");
+    assertRow(page, "Refused read insert count", "\u2013", "0");
+    assertFalse(page, page.contains("class=\"bad\""));
+    for (String error : BlockCacheTiersPage.ERRORS) {
+      assertTrue(error, (buckets + page).contains(">" + StatusTable.words(error) + "<"));
+    }
+    assertTrue("errors are below", page.indexOf("Io error count") > page.indexOf("Written bytes"));
   }
 
   @Test
@@ -218,9 +226,9 @@ public class TestBlockCacheTiersPage {
     String page = page(Collections.emptyList());
     assertSingleTree(page);
     assertTrue(page, page.contains("Nothing is cached yet."));
-    assertTrue(page, page.contains("There is nothing to plot yet"));
+    assertTrue(page, page.contains("There is nothing to show yet"));
     assertRow(page, "Hit ratio", "\u2013", "\u2013");
-    assertRow(page, "Median", "\u2013", "\u2013");
+    assertRow(page, "Read latency, median", "\u2013", "\u2013");
     JsonObject json = json(Collections.emptyList());
     assertEquals(0, json.getAsJsonArray("tables").size());
     assertEquals(0, json.getAsJsonArray("history").size());
@@ -269,7 +277,6 @@ public class TestBlockCacheTiersPage {
     assertEquals(3, table.get("l1Blocks").getAsLong());
     assertEquals(3, table.get("l2Blocks").getAsLong());
     assertEquals(1, table.get("l2Files").getAsLong());
-    assertEquals("{\"enabled\":false}", BlockCacheTiersJson.withoutTiers());
   }
 
   private static void assertNames(JsonObject object, String... names) {
@@ -290,7 +297,8 @@ public class TestBlockCacheTiersPage {
     assertFalse(page, page.contains("<script"));
     assertTrue(page,
       page.contains("&lt;script&gt;alert(&#39;&quot;&amp;\u00e9&#39;)&lt;/script&gt;"));
-    String json = BlockCacheTiersJson.of(BAD_NAME, NOW, metrics(), tables);
+    String json =
+      StatusServlet.json(BlockCacheTiersJson.of(BAD_NAME, NOW, metrics(), tables));
     assertFalse(json, json.contains("<"));
     JsonElement name = ((JsonObject) JsonParser.parseString(json)).getAsJsonArray("tables").get(0)
       .getAsJsonObject().get("table");
@@ -347,7 +355,7 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void testAnHourOfSamplesIsPlotted() {
+  public void testTheLastHourHasARowForFiveMinutes() {
     fill(1);
     long nanos = System.nanoTime();
     for (int i = 0; i <= 400; i++) {
@@ -363,18 +371,13 @@ public class TestBlockCacheTiersPage {
     assertEquals(360, metrics().getHistory().getSamples().size());
     String page = page(Collections.emptyList());
     assertSingleTree(page);
-    Matcher line = Pattern.compile("<path d=\"([^\"]*)\"").matcher(page);
-    assertTrue(line.find());
-    assertEquals("two intervals", 3, line.group(1).split("M").length);
-    Matcher xs = Pattern.compile("[ML]([\\d.]+) ([\\d.]+)").matcher(line.group(1));
-    double before = 0;
-    while (xs.find()) {
-      double x = Double.parseDouble(xs.group(1));
-      assertTrue("from left to right", x > before);
-      before = x;
-    }
-    assertTrue(page, page.contains(": L1 75 %, L1 or L2 100 %</title>"));
-    assertTrue(page, page.contains(": L1 \u2013, L1 or L2 \u2013</title>"));
+    String hour = page.substring(page.indexOf("The last hour"));
+    hour = hour.substring(0, hour.indexOf("</table>"));
+    assertEquals("five minutes each", 12, hour.split("<tr>").length - 2);
+    String cell = "</td><td class=\"n\">";
+    assertEquals(hour, 11, hour.split(cell + "75.0 %" + cell + "100.0 %" + cell, -1).length - 1);
+    assertEquals("without lookups", 1,
+      hour.split(cell + "0" + cell + "\u2013" + cell + "\u2013" + cell, -1).length - 1);
   }
 
   @Test
@@ -395,24 +398,14 @@ public class TestBlockCacheTiersPage {
   }
 
   @Test
-  public void testAxesEndAtRoundNumbers() {
-    assertEquals(1, HourPlot.niceCeiling(0.7), 1e-9);
-    assertEquals(0.05, HourPlot.niceCeiling(0.031), 1e-9);
-    assertEquals(200, HourPlot.niceCeiling(150), 1e-9);
-    assertEquals(1000, HourPlot.niceCeiling(501), 1e-9);
-    assertEquals(100, HourPlot.niceCeiling(100), 1e-9);
-  }
-
-  @Test
   public void testFiguresAreShort() {
-    assertEquals("9,999", BlockCacheTiersPage.rounded(9_999));
-    assertEquals("10.0 k", BlockCacheTiersPage.rounded(10_000));
-    assertEquals("999 k", BlockCacheTiersPage.rounded(999_499));
-    assertEquals("1.00 M", BlockCacheTiersPage.rounded(999_500));
-    assertEquals("1.23 G", BlockCacheTiersPage.rounded(1_234_567_890));
-    assertEquals("99.9 %", BlockCacheTiersPage.share(99_999, 100_000));
-    assertEquals("100.0 %", BlockCacheTiersPage.share(7, 7));
-    assertEquals("\u2013", BlockCacheTiersPage.share(0, 0));
+    assertEquals("10,000", StatusTable.value("HitCount", 10_000));
+    assertEquals("9.8 KB", StatusTable.value("WrittenBytes", 10_000));
+    assertEquals("Io error count", StatusTable.words("IoErrorCount"));
+    assertEquals("L1 block count", StatusTable.words("L1BlockCount"));
+    assertEquals("99.9 %", StatusTable.share(99_999, 100_000));
+    assertEquals("100.0 %", StatusTable.share(7, 7));
+    assertEquals("\u2013", StatusTable.share(0, 0));
     assertEquals("0.46 \u00b5s", BlockCacheTiersPage.time(463));
     assertEquals("51.2 \u00b5s", BlockCacheTiersPage.time(51_199));
     assertEquals("1.25 ms", BlockCacheTiersPage.time(1_245_183));

@@ -173,7 +173,7 @@ public class TestBoundedAsyncWalOnCluster {
       for (String reason : new String[] { "Age of the oldest write", "Number of unsynced bytes",
         "Half of the maximum of unsynced bytes", "SYNC_WAL writes, flushes, rolls, full batches",
         "Failed, and retried" }) {
-        assertTrue(reason, section.contains("<td>" + reason + "</td>"));
+        assertTrue(reason, section.contains("<td class=\"w\">" + reason + "</td>"));
       }
       assertEquals("each scrolls within the window", section.split("<table", -1).length,
         section.split("<div class=\"table-responsive\">\n<table", -1).length);
