@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseIOException;
 import org.apache.hadoop.hbase.HConstants;
@@ -59,7 +60,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   private static final Logger LOG = LoggerFactory.getLogger(BucketCacheTier.class);
 
   private final String name;
-  private final BucketSizes bucketSizes;
+  /** Bytes of the places in buckets, ascending. */
+  private final int[] bucketSizes;
   private final BucketCacheTierMetrics metrics = new BucketCacheTierMetrics();
   private final LockFreeLookup lookup;
   private final InsertionSpace space = new InsertionSpace(this);
@@ -101,7 +103,8 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     this.name = name;
     this.online = online;
     this.orphans = orphans;
-    this.bucketSizes = new BucketSizes(getAllocator());
+    this.bucketSizes = Stream.of(getAllocator().getIndexStatistics())
+      .mapToInt(size -> (int) size.itemSize()).toArray();
     this.lookup = new LockFreeLookup(this, name, this::used, LOG);
     this.device = new DeviceAccess(this, tier.isChecksumEnabled(), LOG);
     for (WriterThread thread : writerThreads) {
@@ -337,11 +340,17 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
   }
 
   final int bucketSizeFor(int length) {
-    return bucketSizes.fitting(length);
+    for (int size : bucketSizes) {
+      if (length <= size) {
+        return size;
+      }
+    }
+    return 0;
   }
 
-  final BucketSizes bucketSizes() {
-    return bucketSizes;
+  /** Returns the largest bucket size in bytes, which is the largest block that can be cached. */
+  final int largestBucketSize() {
+    return bucketSizes[bucketSizes.length - 1];
   }
 
   @Override

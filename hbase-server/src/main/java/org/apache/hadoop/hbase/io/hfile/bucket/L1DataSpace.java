@@ -190,7 +190,7 @@ final class L1DataSpace {
   /** Evicts the data blocks of up to so many buckets, so that these can be lent. */
   synchronized void clearForLending(int count) {
     BucketOccupancy census = new BucketOccupancy(cache);
-    List<Integer> chosen = census.emptiest(cache.bucketSizes().max());
+    List<Integer> chosen = census.emptiest(cache.largestBucketSize());
     census.evict(chosen.subList(0, Math.min(chosen.size(), count)));
   }
 

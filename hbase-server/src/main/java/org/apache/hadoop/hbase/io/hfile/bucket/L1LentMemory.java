@@ -28,7 +28,7 @@ import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
+import org.apache.hadoop.hbase.io.hfile.composite.LendingTier.LentMemory;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -175,7 +175,7 @@ final class L1LentMemory implements LendingTier {
   }
 
   private int pageSize() {
-    return cache.bucketSizes().max();
+    return cache.largestBucketSize();
   }
 
   private ByteBuffer[] pages(long[] offsets) {

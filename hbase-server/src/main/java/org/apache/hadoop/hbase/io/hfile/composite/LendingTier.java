@@ -17,6 +17,7 @@
  */
 package org.apache.hadoop.hbase.io.hfile.composite;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -28,6 +29,32 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public interface LendingTier {
+
+  /** Memory that was lent. Immutable. */
+  @InterfaceAudience.Private
+  final class LentMemory {
+    private final ByteBuffer[] pages;
+    private final long[] offsets;
+
+    /**
+     * @param pages   the memory, each page all of a buffer
+     * @param offsets where the tier has it
+     */
+    public LentMemory(ByteBuffer[] pages, long[] offsets) {
+      this.pages = pages;
+      this.offsets = offsets;
+    }
+
+    /** Returns the memory, each page all of a buffer. */
+    public ByteBuffer[] pages() {
+      return pages;
+    }
+
+    /** Returns the offsets in the tier. */
+    public long[] offsets() {
+      return offsets;
+    }
+  }
 
   /** The cache that uses the memory. */
   @InterfaceAudience.Private

@@ -206,11 +206,6 @@ public final class TierSettings {
     return prefix + CompositeBucketCacheSettings.SIZE;
   }
 
-  /** Returns what the tier's own keys begin with. */
-  public String getPrefix() {
-    return prefix;
-  }
-
   /** Returns the configuration as the tier is to see it: its own keys over the common ones. */
   public Configuration getConfiguration() {
     return conf;

@@ -22,6 +22,8 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.NamespaceDescriptor;
+import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions.Blocks;
@@ -55,6 +57,21 @@ import org.slf4j.LoggerFactory;
 @InterfaceAudience.Private
 public final class FilePrefetch implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(FilePrefetch.class);
+
+  /** Decides when a prefetch may read its next block. Thread-safe: several files have one. */
+  @FunctionalInterface
+  public interface Pace {
+    /**
+     * Called before each read from the file system, but not for cached blocks. May wait, but not
+     * after {@link FilePrefetch#isCancelled} is true.
+     * @param bytes number of bytes to be read, at least 1
+     * @throws InterruptedException if the thread is interrupted, which ends the prefetch of the file
+     */
+    void beforeRead(FilePrefetch file, int bytes) throws InterruptedException;
+  }
+
+  private static final Pace NO_LIMIT = (file, bytes) -> {
+  };
 
   /** The phase to be performed next. */
   public enum Phase {
@@ -96,7 +113,7 @@ public final class FilePrefetch implements Runnable {
   private final LongAdder prefetchedBlocks = new LongAdder();
   private final LongAdder cachedBytes = new LongAdder();
   private final LongAdder cachedBlocks = new LongAdder();
-  private volatile PrefetchPace pace = PrefetchPace.UNLIMITED;
+  private volatile Pace pace = NO_LIMIT;
   private volatile Phase phase = Phase.META;
   private volatile Outcome outcome;
   private volatile boolean cancelled;
@@ -459,7 +476,7 @@ public final class FilePrefetch implements Runnable {
   }
 
   /** Makes each read wait for this pace from now on. */
-  public void setPace(PrefetchPace pace) {
+  public void setPace(Pace pace) {
     this.pace = pace;
   }
 
@@ -506,16 +523,19 @@ public final class FilePrefetch implements Runnable {
 
   /** Returns the name of the table as in its directory, with a namespace other than default. */
   public String table() {
-    return StoreFileLocation.table(path);
+    String name = folder(3);
+    String namespace = folder(4);
+    return namespace.isEmpty() || namespace.equals(NamespaceDescriptor.DEFAULT_NAMESPACE_NAME_STR)
+      ? name
+      : namespace + TableName.NAMESPACE_DELIM + name;
   }
 
-  /** Returns the encoded name of the region. */
-  public String region() {
-    return StoreFileLocation.region(path);
-  }
-
-  public String family() {
-    return StoreFileLocation.family(path);
+  private String folder(int above) {
+    Path folder = path;
+    for (int i = 0; i < above && folder != null; i++) {
+      folder = folder.getParent();
+    }
+    return folder == null ? "" : folder.getName();
   }
 
   /**

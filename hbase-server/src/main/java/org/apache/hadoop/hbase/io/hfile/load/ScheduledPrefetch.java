@@ -33,7 +33,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  * whichever thread runs it. Thread-safe.
  */
 @InterfaceAudience.Private
-final class ScheduledPrefetch implements ScheduledFuture<Void>, PrefetchPace {
+final class ScheduledPrefetch implements ScheduledFuture<Void>, FilePrefetch.Pace {
 
   private final PrefetchScheduler scheduler;
   private final FilePrefetch file;

@@ -24,7 +24,7 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
+import org.apache.hadoop.hbase.io.hfile.composite.LendingTier.LentMemory;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -22,8 +22,10 @@ import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
+import org.apache.hadoop.hbase.ChoreService;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.ScheduledChore;
 import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
@@ -55,6 +57,7 @@ import org.slf4j.LoggerFactory;
 @InterfaceAudience.Private
 public final class RegionRows implements RowLookup {
   private static final Logger LOG = LoggerFactory.getLogger(RegionRows.class);
+  private static final int TUNING_PERIOD_MS = 1000;
 
   /** What a region may have whose rows are cached: not what changes cells without a write. */
   static final HookOverrides CACHED =
@@ -127,9 +130,22 @@ public final class RegionRows implements RowLookup {
     if (
       processCache != null && tier != null && processCache.borrowFrom(tier, settings.l1Share())
     ) {
-      RowMemoryChore.schedule(server, processCache);
+      scheduleTuning(server, processCache);
     }
     return processCache;
+  }
+
+  /** Moves memory between the row cache and L1 once per second, until the server stops. */
+  private static void scheduleTuning(RegionServerServices server, RowCache cache) {
+    ChoreService chores = server == null ? null : server.getChoreService();
+    if (chores != null) {
+      chores.scheduleChore(new ScheduledChore("RowMemoryChore", server, TUNING_PERIOD_MS) {
+        @Override
+        protected void chore() {
+          cache.tuneMemory();
+        }
+      });
+    }
   }
 
   /** Returns null if there is no L1 that lends memory. */

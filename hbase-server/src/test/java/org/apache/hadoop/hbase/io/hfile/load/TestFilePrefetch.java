@@ -416,12 +416,10 @@ public class TestFilePrefetch {
   }
 
   @Test
-  public void testTableRegionAndFamilyComeFromTheFolders() throws Exception {
+  public void testTableComesFromTheFolders() throws Exception {
     Path path = write(CacheConfig.DISABLED);
     FilePrefetch warmUp = warm(path);
     assertTrue(warmUp.table(), warmUp.table().endsWith(":table"));
-    assertEquals("region", warmUp.region());
-    assertEquals("f", warmUp.family());
     assertEquals(files.fileSystem().getFileStatus(path).getLen(), warmUp.length());
   }
 }

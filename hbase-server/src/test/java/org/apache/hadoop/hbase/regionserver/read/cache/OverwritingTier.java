@@ -24,7 +24,7 @@ import java.util.List;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
 import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
 import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
-import org.apache.hadoop.hbase.io.hfile.composite.LentMemory;
+import org.apache.hadoop.hbase.io.hfile.composite.LendingTier.LentMemory;
 
 /** Lends pages of a size, and writes to all of a page as soon as it is taken back. */
 final class OverwritingTier implements LendingTier {

@@ -381,8 +381,8 @@ class IndexPartition extends ReentrantLock {
   }
 
   /** Returns blocks and locations, alternating, and optionally removes them. Requires the lock. */
-  long[] collect(IndexFilter filter, boolean remove) {
-    long[] entries = new long[filter == IndexFilter.ALL ? 2 * count : 32];
+  long[] collect(SegmentIndex.Filter filter, boolean remove) {
+    long[] entries = new long[filter == SegmentIndex.Filter.ALL ? 2 * count : 32];
     int collected = 0;
     Table current = currentTable;
     for (int bucket = 0; bucket < current.buckets; bucket++) {

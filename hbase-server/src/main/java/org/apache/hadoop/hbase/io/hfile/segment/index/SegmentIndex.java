@@ -267,8 +267,20 @@ public final class SegmentIndex {
       (partition, filter) -> forEachIn(partition, filter, visitor));
   }
 
+  /** Selects blocks. */
+  @FunctionalInterface
+  public interface Filter {
+    /**
+     * Selects all blocks; recognized by {@link IndexPartition#collect}, which then knows the number
+     * of results beforehand.
+     */
+    Filter ALL = (file, offset, location) -> true;
+
+    boolean test(int fileId, long offset, long location);
+  }
+
   private interface IntervalVisitor {
-    void visit(IndexPartition partition, IndexFilter filter);
+    void visit(IndexPartition partition, Filter filter);
   }
 
   private void forEachInterval(int fileId, long from, long to, IntervalVisitor visitor) {
@@ -292,7 +304,7 @@ public final class SegmentIndex {
    */
   public void forEach(Visitor visitor) {
     for (IndexPartition partition : partitions) {
-      forEachIn(partition, IndexFilter.ALL, visitor);
+      forEachIn(partition, Filter.ALL, visitor);
     }
   }
 
@@ -303,10 +315,10 @@ public final class SegmentIndex {
 
   /** Visits the blocks of one partition, with the guarantees of {@link #forEach}. */
   public void forEachIn(int partition, Visitor visitor) {
-    forEachIn(partitions[partition], IndexFilter.ALL, visitor);
+    forEachIn(partitions[partition], Filter.ALL, visitor);
   }
 
-  private static void forEachIn(IndexPartition partition, IndexFilter filter, Visitor visitor) {
+  private static void forEachIn(IndexPartition partition, Filter filter, Visitor visitor) {
     if (partition.isEmpty()) {
       return;
     }
@@ -327,7 +339,7 @@ public final class SegmentIndex {
    * @param gone   receives each removed block, without a lock
    * @return the number of removed blocks
    */
-  public int removeIn(int partition, IndexFilter filter, Visitor gone) {
+  public int removeIn(int partition, Filter filter, Visitor gone) {
     return removeIn(partitions[partition], filter, gone);
   }
 
@@ -345,7 +357,7 @@ public final class SegmentIndex {
     return removed[0];
   }
 
-  private int removeIn(IndexPartition partition, IndexFilter filter, Visitor gone) {
+  private int removeIn(IndexPartition partition, Filter filter, Visitor gone) {
     if (partition.isEmpty()) {
       return 0;
     }

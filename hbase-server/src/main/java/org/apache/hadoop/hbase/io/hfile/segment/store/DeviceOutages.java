@@ -90,7 +90,6 @@ final class DeviceOutages {
     metrics.writeErrors.increment();
     LOG.debug("Write to {} failed", device, cause);
     if (device.writes().failed(term, segment)) {
-      metrics.writeOutages.increment();
       LOG.error("{} gets no new segments until a probe succeeds: writes of several "
         + "segments have failed and none has succeeded; its blocks are still read", device, cause);
       inserter.leave(device);

@@ -315,7 +315,6 @@ final class SegmentCleaner implements Runnable {
         }
       }
     }
-    metrics.hotBlocksReclaimed.add(hot - rewritten);
   }
 
   /**

@@ -62,15 +62,12 @@ public final class SegmentStoreMetrics {
   /** Blocks that were rewritten when their segments were reclaimed, and their bytes. */
   final LongAdder blocksRewritten = new LongAdder();
   final LongAdder bytesRewritten = new LongAdder();
-  /** Hot blocks that were not rewritten, because they exceeded the share or found no room. */
-  final LongAdder hotBlocksReclaimed = new LongAdder();
 
   /**
-   * Times that a device was bypassed, that a device got no new segments, and that either state
-   * ended with a successful probe.
+   * Times that a device was bypassed, and that a device was taken back after a successful probe, or
+   * got new segments again.
    */
   final LongAdder outages = new LongAdder();
-  final LongAdder writeOutages = new LongAdder();
   final LongAdder returns = new LongAdder();
 
   /** Syncs of devices, and their total time in nanoseconds. */
