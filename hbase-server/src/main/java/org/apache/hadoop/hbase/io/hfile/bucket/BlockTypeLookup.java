@@ -22,8 +22,12 @@ import java.util.Optional;
 import org.apache.hadoop.hbase.io.ReferredFile;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
 
-/** Answers from the keys of a bucket cache, in the order of files and offsets. */
+/**
+ * Finds what a bucket cache knows of a block without reading it. A key of a reference stands for
+ * the block of the file that it refers to, as lookups of what is written already do. Thread-safe.
+ */
 final class BlockTypeLookup {
 
   private BlockTypeLookup() {
@@ -41,5 +45,20 @@ final class BlockTypeLookup {
       found = keys.ceiling(key);
     }
     return key.equals(found) ? Optional.ofNullable(found.getBlockType()) : Optional.empty();
+  }
+
+  /**
+   * Finds a block that waits for a writer. It is not retained, so its size and type may be looked
+   * at but not its content.
+   * @return null if no such block waits
+   */
+  static Cacheable queued(BucketCache.RAMCache queue, BlockCacheKey key) {
+    BucketCache.RAMQueueEntry entry = queue.delegate.get(key);
+    String referred =
+      entry == null && !queue.isEmpty() ? ReferredFile.of(key.getHfileName()) : null;
+    if (referred != null) {
+      entry = queue.delegate.get(new BlockCacheKey(referred, key.getOffset()));
+    }
+    return entry == null ? null : entry.getData();
   }
 }

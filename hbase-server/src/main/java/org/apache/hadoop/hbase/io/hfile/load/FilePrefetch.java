@@ -65,7 +65,7 @@ public final class FilePrefetch implements Runnable {
      * Called before each read from the file system, but not for cached blocks. May wait, but not
      * after {@link FilePrefetch#isCancelled} is true.
      * @param bytes number of bytes to be read, at least 1
-     * @throws InterruptedException if the thread is interrupted, which ends the prefetch of the file
+     * @throws InterruptedException if the thread is interrupted, which ends its prefetch
      */
     void beforeRead(FilePrefetch file, int bytes) throws InterruptedException;
   }

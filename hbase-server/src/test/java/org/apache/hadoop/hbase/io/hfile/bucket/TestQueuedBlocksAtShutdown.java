@@ -101,7 +101,7 @@ public class TestQueuedBlocksAtShutdown {
 
   private static boolean isAwaitingWriters(Thread thread) {
     return Arrays.stream(thread.getStackTrace())
-      .anyMatch(frame -> frame.getClassName().equals(WriterThreadShutdown.class.getName()));
+      .anyMatch(frame -> frame.getClassName().equals(WriterThreads.class.getName()));
   }
 
   @After

@@ -18,22 +18,40 @@
 package org.apache.hadoop.hbase.io.hfile.bucket;
 
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.apache.hbase.thirdparty.io.netty.util.IllegalReferenceCountException;
+
 /**
- * The end of a bucket cache's writer threads. A writer thread holds the buffer of the block that it
- * writes, and returns it to the pool afterwards; a cache that is shut down holds no buffer.
+ * What a bucket cache's writer threads hold. An eviction releases the reference of the queue. If
+ * that happens before a writer takes the block, there is nothing to write; if it happens during the
+ * write, the buffer would be reused while it is copied. So a writer thread holds the block that it
+ * writes, and releases it afterwards; a cache that is shut down holds no buffer.
  */
 @InterfaceAudience.Private
-final class WriterThreadShutdown {
-  private static final Logger LOG = LoggerFactory.getLogger(WriterThreadShutdown.class);
+final class WriterThreads {
+  private static final Logger LOG = LoggerFactory.getLogger(WriterThreads.class);
 
   /** Enough for a write in flight; a device that hangs does not keep a server from stopping. */
   static final long MAX_WAIT_MS = 5_000;
 
-  private WriterThreadShutdown() {
+  private WriterThreads() {
+  }
+
+  /**
+   * Takes a reference, which the caller gives back when the block is written.
+   * @return false if the block was evicted before
+   */
+  static boolean retain(Cacheable block) {
+    try {
+      block.retain();
+      return true;
+    } catch (IllegalReferenceCountException e) {
+      return false;
+    }
   }
 
   /**
