@@ -73,24 +73,35 @@ final class ServerSizing {
   /** Memory of a row beside its cells and its key. */
   private static final int CACHED_ROW_BYTES = 45;
 
-  private final ServerLoad load;
-  private final long memory;
-  private final long system;
-  private final long heap;
-  private final long jvm;
-  private final long direct;
-  private final long clientBuffers;
-  private final long pool;
-  private final long segmentMemory;
-  private final long reserve;
-  private final long l1;
-  private final long rowCache;
-  private final long l2;
-  private final long blocks;
-  private final long data;
+  final ServerLoad load;
+  final long memory;
+  /** The memory left to the kernel, the page cache and other processes. */
+  final long system;
+  final long heap;
+  /** The memory of the JVM beside heap and direct memory. */
+  final long jvm;
+  /** The limit of direct memory, which contains the following parts. */
+  final long direct;
+  /** The direct memory of HDFS's and Netty's buffers. */
+  final long clientBuffers;
+  /** The direct memory of the RPC buffer pool. */
+  final long pool;
+  /** The direct memory of the segment cache's buffers and index. */
+  final long segmentMemory;
+  /** The direct memory that the index of the segment cache leaves to others. */
+  final long reserve;
+  final long l1;
+  /** The memory of the row cache without what it borrows from L1; 0 without one. */
+  final long rowCache;
+  final long l2;
+  final long blocks;
+  /** The size of the data's blocks. */
+  final long data;
   private final long rows;
-  private final long indexBytes;
-  private final long bloomBytes;
+  /** The size of the block indexes. */
+  final long indexBytes;
+  /** The size of the row bloom filters. */
+  final long bloomBytes;
   private final int blockBytes;
   private final int rowBytes;
   private final int keyBytes;
@@ -171,85 +182,6 @@ final class ServerSizing {
     Configuration conf = new Configuration(settings);
     conf.addResource("hbase-default.xml");
     return conf;
-  }
-
-  ServerLoad load() {
-    return load;
-  }
-
-  long memory() {
-    return memory;
-  }
-
-  /** Returns the memory left to the kernel, the page cache and other processes. */
-  long system() {
-    return system;
-  }
-
-  long heap() {
-    return heap;
-  }
-
-  /** Returns the memory of the JVM beside heap and direct memory. */
-  long jvm() {
-    return jvm;
-  }
-
-  /** Returns the limit of direct memory, which contains the following parts. */
-  long direct() {
-    return direct;
-  }
-
-  /** Returns the direct memory of HDFS's and Netty's buffers. */
-  long clientBuffers() {
-    return clientBuffers;
-  }
-
-  /** Returns the direct memory of the RPC buffer pool. */
-  long pool() {
-    return pool;
-  }
-
-  /** Returns the direct memory of the segment cache's buffers and index. */
-  long segmentMemory() {
-    return segmentMemory;
-  }
-
-  /** Returns the direct memory that the index of the segment cache leaves to others. */
-  long reserve() {
-    return reserve;
-  }
-
-  long l1() {
-    return l1;
-  }
-
-  /** Returns the memory of the row cache without what it borrows from L1; 0 without one. */
-  long rowCache() {
-    return rowCache;
-  }
-
-  long l2() {
-    return l2;
-  }
-
-  /** Returns the size of the data's blocks. */
-  long data() {
-    return data;
-  }
-
-  long blocks() {
-    return blocks;
-  }
-
-  /** Returns the size of the block indexes. */
-  long indexBytes() {
-    return indexBytes;
-  }
-
-  /** Returns the size of the row bloom filters. */
-  long bloomBytes() {
-    return bloomBytes;
   }
 
   /** Returns the space that index and bloom blocks leave in L1 to data. */

@@ -163,29 +163,29 @@ public final class SizingTool {
 
   private static List<String> summary(ServerSizing sizing) {
     List<String> lines = new ArrayList<>();
-    row(lines, "memory", sizing.memory(), "for a load of the kind " + sizing.load());
-    row(lines, "  system", sizing.system(), "kernel, page cache, DataNode");
-    row(lines, "  heap", sizing.heap(), "the map of L1 takes up to " + mb(sizing.mapHeap()));
-    row(lines, "  JVM", sizing.jvm(), "collector, code, threads");
-    row(lines, "  direct memory", sizing.direct(), "");
-    row(lines, "    L1", sizing.l1(), sizing.metaBeyondL1() > 0
+    row(lines, "memory", sizing.memory, "for a load of the kind " + sizing.load);
+    row(lines, "  system", sizing.system, "kernel, page cache, DataNode");
+    row(lines, "  heap", sizing.heap, "the map of L1 takes up to " + mb(sizing.mapHeap()));
+    row(lines, "  JVM", sizing.jvm, "collector, code, threads");
+    row(lines, "  direct memory", sizing.direct, "");
+    row(lines, "    L1", sizing.l1, sizing.metaBeyondL1() > 0
       ? "too small for " + mb(sizing.metaBeyondL1()) + " of index and bloom, which L2 holds"
       : "of which hot data " + mb(sizing.hotData()));
-    if (sizing.rowCache() > 0) {
-      row(lines, "    row cache", sizing.rowCache(), "borrows up to half of L1");
+    if (sizing.rowCache > 0) {
+      row(lines, "    row cache", sizing.rowCache, "borrows up to half of L1");
     }
-    row(lines, "    segments of L2", sizing.segmentMemory(), "index and buffers");
-    row(lines, "    RPC buffers", sizing.pool(), "");
-    row(lines, "    HDFS, Netty", sizing.clientBuffers(), "");
-    row(lines, "    reserve", sizing.reserve(), "");
-    row(lines, "L2", sizing.l2(), "");
-    row(lines, "data", sizing.data(), sizing.blocks() + " blocks");
-    row(lines, "  block indexes", sizing.indexBytes(), "");
-    row(lines, "  row bloom filters", sizing.bloomBytes(), "");
+    row(lines, "    segments of L2", sizing.segmentMemory, "index and buffers");
+    row(lines, "    RPC buffers", sizing.pool, "");
+    row(lines, "    HDFS, Netty", sizing.clientBuffers, "");
+    row(lines, "    reserve", sizing.reserve, "");
+    row(lines, "L2", sizing.l2, "");
+    row(lines, "data", sizing.data, sizing.blocks + " blocks");
+    row(lines, "  block indexes", sizing.indexBytes, "");
+    row(lines, "  row bloom filters", sizing.bloomBytes, "");
     lines.add(String.format(Locale.ROOT,
       "zipfian gets (0.99) that find their block, at best: %.0f %% in L1, %.0f %% in L1 or L2",
       100 * sizing.l1HitRatio(), 100 * sizing.hitRatio()));
-    if (sizing.rowCache() > 0) {
+    if (sizing.rowCache > 0) {
       lines.add(String.format(Locale.ROOT,
         "of tables with ROW_CACHE_ENABLED, at best: %.0f %% from the row cache",
         100 * sizing.rowHitRatio()));
@@ -209,7 +209,7 @@ public final class SizingTool {
     Map<String, String> sorted = new TreeMap<>();
     sizing.settings().forEach(entry -> sorted.put(entry.getKey(), entry.getValue()));
     sorted.forEach((key, value) -> lines.add(property(key, value)));
-    if (sizing.load() != ServerLoad.SERVING) {
+    if (sizing.load != ServerLoad.SERVING) {
       lines.add("<!-- Enable counter coalescing last, when all servers run the fork:");
       lines.add(property(CoalescerSettings.ENABLED_KEY, "true"));
       lines.add("-->");

@@ -64,17 +64,17 @@ public class TestServerSizing {
           ServerSizing sizing =
             machine(memory * GB, device * GB, "/a", "/b", "/c").load(load).build();
           String what = load + " " + memory + " GB, " + device + " GB";
-          long direct = sizing.l1() + sizing.rowCache() + sizing.segmentMemory() + sizing.pool()
-            + sizing.clientBuffers() + sizing.reserve();
-          assertTrue(what, direct <= sizing.direct() && direct > sizing.direct() - MB);
+          long direct = sizing.l1 + sizing.rowCache + sizing.segmentMemory + sizing.pool
+            + sizing.clientBuffers + sizing.reserve;
+          assertTrue(what, direct <= sizing.direct && direct > sizing.direct - MB);
           assertEquals(what, memory * GB,
-            sizing.system() + sizing.heap() + sizing.jvm() + sizing.direct());
-          assertTrue(what, sizing.heap() <= 31 * GB);
-          assertTrue(what, sizing.mapHeap() < sizing.heap() / 3);
-          assertTrue(what, sizing.l2() <= device * GB * 9 / 10);
+            sizing.system + sizing.heap + sizing.jvm + sizing.direct);
+          assertTrue(what, sizing.heap <= 31 * GB);
+          assertTrue(what, sizing.mapHeap() < sizing.heap / 3);
+          assertTrue(what, sizing.l2 <= device * GB * 9 / 10);
           assertTrue(what, sizing.l1HitRatio() <= sizing.hitRatio());
-          assertEquals(what, sizing.rowCache() == 0, sizing.rowHitRatio() == 0);
-          assertTrue(what, load != ServerLoad.INGEST || sizing.rowCache() == 0);
+          assertEquals(what, sizing.rowCache == 0, sizing.rowHitRatio() == 0);
+          assertTrue(what, load != ServerLoad.INGEST || sizing.rowCache == 0);
         }
       }
     }
@@ -84,9 +84,9 @@ public class TestServerSizing {
   public void testIndexBloomAndHitsOfTheExampleOfTheGuide() {
     ServerSizing sizing = machine(96 * GB, 2000 * GB, "/ssd").data((long) 1.6e12)
       .block(32 << 10).row(1600).key(23).build();
-    assertEquals(48.8e6, sizing.blocks(), 1e5);
-    assertEquals(3.1e9, sizing.indexBytes(), 1e8);
-    assertEquals(1.2e9, sizing.bloomBytes(), 1e7);
+    assertEquals(48.8e6, sizing.blocks, 1e5);
+    assertEquals(3.1e9, sizing.indexBytes, 1e8);
+    assertEquals(1.2e9, sizing.bloomBytes, 1e7);
     assertEquals(0.66, ZipfianHitRatio.of(1e9, 48.8e6, 32e9 / (32 << 10)), 0.01);
   }
 
@@ -99,7 +99,7 @@ public class TestServerSizing {
     while (high - low > MB) {
       long middle = (low + high) / 2;
       if (
-        machine(middle, 8 * GB, paths).load(load).build().direct()
+        machine(middle, 8 * GB, paths).load(load).build().direct
             > DirectMemoryUtils.getDirectMemorySize()
       ) {
         high = middle;
@@ -129,7 +129,7 @@ public class TestServerSizing {
       assertEquals(Collections.emptyList(), memoryWarnings(conf));
       assertEquals(Collections.emptyList(), SettingsCheck.misspelt(conf));
       // What the sum does not have is the memory of HDFS and Netty.
-      long more = sizing.l1() + sizing.clientBuffers() + 3 * MB;
+      long more = sizing.l1 + sizing.clientBuffers + 3 * MB;
       conf.setLong(L1_SIZE, more / MB);
       assertEquals(load.toString(), 1, memoryWarnings(conf).size());
     }
@@ -144,8 +144,8 @@ public class TestServerSizing {
   @Test
   public void testIndexThatWouldTakeMostOfTheMemoryLimitsL2() {
     ServerSizing sizing = machine(32 * GB, 16_000 * GB, "/a").block(8 << 10).build();
-    assertTrue(sizing.segmentMemory() <= sizing.direct() / 2);
-    assertTrue(sizing.l2() < 16_000 * GB / 2);
+    assertTrue(sizing.segmentMemory <= sizing.direct / 2);
+    assertTrue(sizing.l2 < 16_000 * GB / 2);
   }
 
   @Test

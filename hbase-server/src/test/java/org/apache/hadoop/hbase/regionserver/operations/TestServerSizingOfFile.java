@@ -127,8 +127,8 @@ public class TestServerSizingOfFile {
       new ServerSizing.Builder(64 * ServerSizing.GB, 100 * ServerSizing.GB,
         Collections.singletonList("/ssd")).data(data).block(BLOCK_SIZE).row((int) (data / ROWS))
         .key(ROW_LENGTH).build();
-    assertEquals(blocks, sizing.blocks());
-    assertClose("index and bloom", sizing.indexBytes() + sizing.bloomBytes(),
+    assertEquals(blocks, sizing.blocks);
+    assertClose("index and bloom", sizing.indexBytes + sizing.bloomBytes,
       first.getMetaBlockSize());
     assertClose("place of data", blocks * BLOCK_SIZE * ITEM_TO_SIZE, second.getCurrentSize());
   }
