@@ -53,8 +53,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  *  40 sequence        8
  * </pre>
  *
- * Positions are bytes from the beginning of the segment. Version 1 had no regions, no sizes
- * on disk and no complete files; it is still read. Not thread-safe.
+ * Positions are bytes from the beginning of the segment. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class SegmentFooter {
@@ -70,7 +69,6 @@ final class SegmentFooter {
   private static final int MAX_REGION_LENGTH = 32;
   private static final int SIZE_MASK = 0xFFFFFF;
   private static final long MAGIC = 0x5345474d464f4f54L;
-  private static final int FIRST_VERSION = 1;
   private static final int VERSION = 2;
   private static final int TRAILER_SUM = TRAILER_SIZE - Integer.BYTES;
   private static final int FIRST_ENTRIES = 64;
@@ -106,7 +104,6 @@ final class SegmentFooter {
   /** The content of a trailer. */
   @InterfaceAudience.Private
   static final class Trailer {
-    private final int version;
     private final int completeCount;
     private final long sequence;
     private final int start;
@@ -116,7 +113,6 @@ final class SegmentFooter {
     private final int sum;
 
     private Trailer(ByteBuffer from) {
-      version = from.getInt(8);
       completeCount = from.getInt(36);
       sequence = from.getLong(40);
       start = from.getInt(48);
@@ -382,8 +378,8 @@ final class SegmentFooter {
   static Trailer trailer(ByteBuffer bytes, Superblock device, int segmentOfDevice) {
     bytes.clear();
     if (
-      bytes.getLong(0) != MAGIC || bytes.getInt(8) < FIRST_VERSION
-        || bytes.getInt(8) > VERSION || bytes.getInt(12) != device.segmentSize()
+      bytes.getLong(0) != MAGIC || bytes.getInt(8) != VERSION
+        || bytes.getInt(12) != device.segmentSize()
         || bytes.getLong(16) != device.idHigh() || bytes.getLong(24) != device.idLow()
         || bytes.getInt(32) != segmentOfDevice
         || bytes.getInt(TRAILER_SUM) != sum(bytes, 0, TRAILER_SUM)
@@ -416,7 +412,7 @@ final class SegmentFooter {
       footer.regions = new String[trailer.nameCount];
       for (int i = 0; i < trailer.nameCount; i++) {
         footer.addName(getString(bytes));
-        String region = trailer.version == FIRST_VERSION ? "" : getString(bytes);
+        String region = getString(bytes);
         footer.regions[i] = region.isEmpty() ? null : region;
       }
       int size = trailer.entryCount;

@@ -116,11 +116,13 @@ final class StoreDevices {
     boolean known = found != null && found.segmentSize() == segmentSize;
     Superblock superblock =
       known ? found.withEpoch(newEpoch) : Superblock.anew(segmentSize, newEpoch);
+    boolean works = opened != null;
     if (found != null && !known) {
       LOG.info("{} has segments of {} bytes, configured are {}: starting empty", device,
         found.segmentSize(), segmentSize);
+    } else if (works && found == null) {
+      LOG.info("{} is new, or has a header of another version: starting empty", device);
     }
-    boolean works = opened != null;
     try {
       if (works) {
         superblock.write(opened);

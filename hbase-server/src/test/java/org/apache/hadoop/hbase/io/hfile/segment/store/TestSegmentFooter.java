@@ -25,7 +25,6 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.zip.Checksum;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -150,37 +149,6 @@ public class TestSegmentFooter {
     assertNull(read.region(0));
   }
 
-  /** The first version has zeros where the regions, the sizes and the complete files are now. */
-  @Test
-  public void testFooterOfTheFirstVersionIsRead() {
-    String name = "a file";
-    int trailer = SEGMENT - SegmentFooter.TRAILER_SIZE;
-    int start = trailer - Short.BYTES - name.length() - 24;
-    new SegmentFooter().write(segment, superblock, 3, SEQUENCE, this::regionOf);
-    segment.position(start);
-    segment.putShort((short) name.length()).put(name.getBytes(StandardCharsets.UTF_8)).putInt(0)
-      .putInt(1 << 24).putLong(77).putInt(0).putInt(Location.UNIT);
-    segment.putInt(trailer + 8, 1).putInt(trailer + 48, start).putInt(trailer + 52, 1)
-      .putInt(trailer + 56, 1).putInt(trailer + 60, Location.UNIT)
-      .putInt(trailer + 64, sum(start, trailer));
-    segment.putInt(SEGMENT - Integer.BYTES, sum(trailer, SEGMENT - Integer.BYTES));
-    segment.clear();
-    SegmentFooter read = read(trailer());
-    assertEquals(1, read.count());
-    assertEquals(name, read.name(0));
-    assertEquals(77, read.blockOffset(0));
-    assertEquals(1, read.category(0));
-    assertEquals(0, read.onDiskSize(0));
-    assertNull(read.region(0));
-    assertTrue(read.completeFiles().isEmpty());
-  }
-
-  private int sum(int from, int to) {
-    Checksum sum = Crc32c.create();
-    Crc32c.update(sum, slice(from, to));
-    return (int) sum.getValue();
-  }
-
   @Test
   public void testFooterIsRefusedWhicheverBitIsFlipped() {
     SegmentFooter footer = footer(40, 5);
@@ -197,6 +165,20 @@ public class TestSegmentFooter {
 
   private void flip(int bit) {
     segment.put(bit / Byte.SIZE, (byte) (segment.get(bit / Byte.SIZE) ^ 1 << bit % Byte.SIZE));
+  }
+
+  /** Version 1 had no regions, no sizes on disk and no complete files. */
+  @Test
+  public void testFooterOfAnotherVersionIsRefusedWithAValidSum() {
+    footer(3, 1).write(segment, superblock, 3, SEQUENCE, this::regionOf);
+    int trailer = SEGMENT - SegmentFooter.TRAILER_SIZE;
+    for (int version = 0; version < 5; version++) {
+      segment.putInt(trailer + 8, version);
+      Checksum sum = Crc32c.create();
+      Crc32c.update(sum, slice(trailer, SEGMENT - Integer.BYTES));
+      segment.putInt(SEGMENT - Integer.BYTES, (int) sum.getValue());
+      assertEquals("version " + version, version == 2, trailer() != null);
+    }
   }
 
   @Test

@@ -374,6 +374,27 @@ public class TestSegmentRecovery {
     killed.close();
   }
 
+  /** The header of version 1 has its fields and its sum where this version has them. */
+  @Test
+  public void testHeaderOfAnotherVersionBeginsEmpty() throws IOException {
+    StoredBlocksFixture killed = used("a");
+    for (int version : new int[] { 1, 3 }) {
+      SimulatedDevices devices = killed.devices.afterKill();
+      ByteBuffer bytes = ByteBuffer.wrap(devices.medium("a").bytes());
+      for (int copy = 0; copy < Superblock.LOG_START; copy += Superblock.LOG_START / 2) {
+        bytes.putInt(copy + 8, version);
+        bytes.putInt(copy + 48, sum(bytes, copy, copy + 48));
+      }
+      StoredBlocksFixture after =
+        new StoredBlocksFixture(devices, settings(SEGMENTS, SEGMENT, "a")).recover();
+      assertEquals(0, after.directory.all().size());
+      after.insert("f", 0);
+      after.assertReadable("f", 0);
+      after.close();
+    }
+    killed.close();
+  }
+
   @Test
   public void testDamagedSegmentCostsItselfOnly() throws IOException {
     StoredBlocksFixture killed = used("a");
