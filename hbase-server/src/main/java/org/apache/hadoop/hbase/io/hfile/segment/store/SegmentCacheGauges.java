@@ -79,7 +79,7 @@ public final class SegmentCacheGauges {
     visitor.visit(GAUGE, "BypassedDeviceCount", store::bypassedDevices);
     visitor.visit(GAUGE, "ReadOnlyDeviceCount", store::readOnlyDevices);
     visitor.visit(GAUGE, "FileCount", files::getFileCount);
-    visitor.visit(COUNTER, "DroppedBlockCount", files::getDroppedBlockCount);
+    visitor.visit(GAUGE, "DroppedBlockCount", files::getDroppedBlockCount);
     visitor.visit(GAUGE, "IndexBytes", index::getOffHeapBytes);
     visitor.visit(GAUGE, "IndexMaxBytes", index::getMaxOffHeapBytes);
     visitor.visit(COUNTER, "IndexFullInsertCount", index::getRefusedCount);
