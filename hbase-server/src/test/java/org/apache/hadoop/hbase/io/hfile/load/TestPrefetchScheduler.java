@@ -47,6 +47,7 @@ import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
@@ -113,10 +114,21 @@ public class TestPrefetchScheduler {
     for (HFile.Reader reader : readers) {
       reader.close(false);
     }
-    for (Path path : written) {
-      cache.evictBlocksByHfileName(path.getName());
-    }
+    closeCache();
+  }
+
+  /** Empties the cache. A block that is written after its file's eviction would stay. */
+  private void closeCache() throws Exception {
+    startWriters();
+    CachedBlockFixture.awaitWriters(cache);
+    written.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
     cache.shutdown();
+  }
+
+  private void startWriters() {
+    if (cache instanceof SlowBucketCache && ((SlowBucketCache) cache).isStuck()) {
+      ((SlowBucketCache) cache).startWriting();
+    }
   }
 
   /** Has reads wait once they are told to. */
@@ -407,9 +419,7 @@ public class TestPrefetchScheduler {
     }
     // The threads are there for the next one, and none was interrupted for good.
     configure();
-    if (cache instanceof SlowBucketCache && ((SlowBucketCache) cache).isStuck()) {
-      ((SlowBucketCache) cache).startWriting();
-    }
+    startWriters();
     ScheduledPrefetch next = schedule(open(write(1)));
     next.get(2, TimeUnit.MINUTES);
     assertEquals(FilePrefetch.Outcome.COMPLETE, next.file().outcome());
@@ -531,8 +541,7 @@ public class TestPrefetchScheduler {
   public void testBlocksAreDroppedUnlessWarmUpWaitsForTheWriters() throws Exception {
     for (String queueMax : new String[] { "1", "0.5" }) {
       boolean waits = queueMax.equals("0.5");
-      written.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
-      cache.shutdown();
+      closeCache();
       cache = new SlowBucketCache(16, -1);
       configure(PrefetchSettings.QUEUE_MAX_KEY, queueMax);
       pool.setCorePoolSize(4);
