@@ -52,8 +52,7 @@ enum Feature {
     Setting.MULTIGET.and("hbase.regionserver.parallel.get.max.tasks.per.request", "2")),
   POINT_GET(new Setting(), Setting.CONNECTION_THREAD,
     Setting.CONNECTION_THREAD.and("hbase.regionserver.row.cache.size.mb", "2")
-      .and("hbase.regionserver.row.cache.all.tables", "true")
-      .and("hbase.regionserver.row.cache.l1.share.max", "0.5")),
+      .and("hbase.regionserver.row.cache.all.tables", "true")),
   WAL_INTERVAL("hbase.wal.async.sync.interval.ms", "100"),
   WAL_BYTES("hbase.wal.async.sync.bytes", "65536"),
   WAL_MAX("hbase.wal.async.max.unsynced.bytes", "1048576"),

@@ -66,10 +66,8 @@ final class ServerSizing {
   private static final int HEAP_PER_META_BLOCK = 425;
   private static final int HEAP_PER_DATA_BLOCK = 700;
   private static final long MIN_L1 = 64 * MB;
-  /** What the row cache has in any case: with what it borrows, as many parts as it may have. */
+  /** For the hottest rows; more is the operator's decision, as it takes from L1. */
   private static final long ROW_CACHE = 64 * MB;
-  /** Part of L1 that it may borrow. */
-  private static final double ROW_CACHE_SHARE = 0.5;
   /** Memory of a row beside its cells and its key. */
   private static final int CACHED_ROW_BYTES = 45;
 
@@ -147,7 +145,6 @@ final class ServerSizing {
     }
     if (rowCache > 0) {
       settings.setLong(RowCacheSettings.SIZE_KEY, rowCache / MB);
-      settings.setDouble(RowCacheSettings.L1_SHARE_KEY, ROW_CACHE_SHARE);
     }
     settings.setLong(CompositeBucketCacheSettings.L1_PREFIX + CompositeBucketCacheSettings.SIZE,
       l1 / MB);
@@ -208,8 +205,8 @@ final class ServerSizing {
 
   /** Returns the share of zipfian gets whose row the row cache has, 0 to 1, at best. */
   double rowHitRatio() {
-    double bytes = rowCache == 0 ? 0 : rowCache + l1 * ROW_CACHE_SHARE;
-    return ZipfianHitRatio.of(rows, rows, bytes / (rowBytes + keyBytes + CACHED_ROW_BYTES));
+    return ZipfianHitRatio.of(rows, rows,
+      (double) rowCache / (rowBytes + keyBytes + CACHED_ROW_BYTES));
   }
 
   /** Returns the share of zipfian gets whose block L1 or L2 has, 0 to 1, at best. */

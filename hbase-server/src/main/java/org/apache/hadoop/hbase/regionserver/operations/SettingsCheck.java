@@ -205,7 +205,6 @@ public final class SettingsCheck {
   /** Returns the warnings about settings with which a server starts, one sentence each. */
   static List<String> warnings(Configuration conf) {
     List<String> warnings = new ArrayList<>(CompositeBucketCacheSettings.warnings(conf));
-    warnings.addAll(RowCacheSettings.warnings(conf));
     warnings.addAll(withoutEffect(conf, true));
     warnings.addAll(withoutBlockCache(conf));
     return warnings;
@@ -319,10 +318,9 @@ public final class SettingsCheck {
       }
       conf.getPropsWithPrefix(prefix).forEach((name, ineffective) -> {
         String key = prefix + name;
-        // The share of L1 is refused without a size.
         if (
-          !key.equals(enabling) && !key.equals(RowCacheSettings.L1_SHARE_KEY)
-            && !ineffective.trim().isEmpty() && MisspeltKeys.isSetByOperator(key, conf)
+          !key.equals(enabling) && !ineffective.trim().isEmpty()
+            && MisspeltKeys.isSetByOperator(key, conf)
         ) {
           found.put(key, key + " is " + ineffective + "; it has no effect, as " + enabling
             + " is not " + (size ? "above 0. Set that to a size in MB" : "true. Set that to true")

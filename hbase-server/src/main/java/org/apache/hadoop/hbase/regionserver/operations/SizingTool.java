@@ -172,7 +172,7 @@ public final class SizingTool {
       ? "too small for " + mb(sizing.metaBeyondL1()) + " of index and bloom, which L2 holds"
       : "of which hot data " + mb(sizing.hotData()));
     if (sizing.rowCache > 0) {
-      row(lines, "    row cache", sizing.rowCache, "borrows up to half of L1");
+      row(lines, "    row cache", sizing.rowCache, "for tables with ROW_CACHE_ENABLED");
     }
     row(lines, "    segments of L2", sizing.segmentMemory, "index and buffers");
     row(lines, "    RPC buffers", sizing.pool, "");

@@ -171,23 +171,6 @@ public class TestSettingsCheck {
   }
 
   @Test
-  public void testRowsThatCouldBorrowNothingAreNamed() {
-    conf.set("hbase.regionserver.point.get.enabled", "true");
-    conf.set("hbase.regionserver.row.cache.size.mb", "1");
-    assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
-    conf.set("hbase.regionserver.row.cache.l1.share.max", "0.5");
-    assertEquals(Collections.singletonList("hbase.regionserver.row.cache.l1.share.max=0.5 has no"
-      + " effect, because L1 has no data blocks in whose place rows could be: enable a composite"
-      + " bucket cache with hbase.bucketcache.composite.promotion=frequency and"
-      + " hbase.bucketcache.composite.l1.data.max above 0, or remove the key"),
-      SettingsCheck.warnings(conf));
-    conf.set("hbase.bucketcache.composite.enabled", "true");
-    assertEquals(Collections.emptyList(), SettingsCheck.warnings(conf));
-    conf.set("hbase.bucketcache.composite.promotion", "none");
-    assertEquals(1, SettingsCheck.warnings(conf).size());
-  }
-
-  @Test
   public void testKeysWithoutTheKeyThatEnablesThemAreNamed() {
     Map<String, String> enabling = new LinkedHashMap<>();
     String composite = "hbase.bucketcache.composite.enabled";

@@ -348,11 +348,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     return 0;
   }
 
-  /** Returns the largest bucket size in bytes, which is the largest block that can be cached. */
-  final int largestBucketSize() {
-    return bucketSizes[bucketSizes.length - 1];
-  }
-
   @Override
   public boolean awaitInsertion(BlockCacheKey key, long timeoutNanos)
     throws InterruptedException {

@@ -44,7 +44,6 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencyPromotionPolicy;
-import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.io.hfile.composite.PromotionTier;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.metrics.MetricKind;
@@ -134,13 +133,6 @@ public class L1BucketCache extends BucketCacheTier
   /** Returns null as long as there are no copies. */
   IdleMetaBlocks idleMeta() {
     return idleMeta;
-  }
-
-  /** Returns null as long as there are no copies. */
-  @Override
-  public LendingTier lendingTier() {
-    L1DataSpace space = dataSpace;
-    return space == null || !space.lentMemory().isPossible() ? null : space.lentMemory();
   }
 
   @Override
@@ -353,9 +345,7 @@ public class L1BucketCache extends BucketCacheTier
   long getPressingSize() {
     L1DataSpace space = dataSpace;
     long used = super.getPressingSize();
-    return space == null
-      ? used
-      : Math.max(0, used - space.policy().getUsedBytes() - space.lentMemory().getLent());
+    return space == null ? used : Math.max(0, used - space.policy().getUsedBytes());
   }
 
   @Override
@@ -436,10 +426,6 @@ public class L1BucketCache extends BucketCacheTier
   @Override
   public void shutdown() {
     IdleMetaBlocks blocks = idleMeta;
-    L1DataSpace space = dataSpace;
-    if (space != null) {
-      space.lentMemory().close();
-    }
     try {
       if (blocks != null) {
         blocks.stop();

@@ -84,7 +84,6 @@ final class L1DataSpace {
   private final FrequencyPromotionPolicy policy;
   private volatile double share;
   private volatile long found = Long.MAX_VALUE;
-  private final L1LentMemory lentMemory;
   private final AtomicBoolean looking = new AtomicBoolean();
   /** Requests that each bucket served, while they are counted; else null. */
   private volatile AtomicIntegerArray hits;
@@ -108,7 +107,6 @@ final class L1DataSpace {
     long entries = SKETCH_ENTRIES_PER_BLOCK * Math.max(1, total / blockSize);
     this.policy = new FrequencyPromotionPolicy(total, total, blockSize,
       Math.min(MAX_SKETCH_ENTRIES, entries), cache::evictCopy, System.nanoTime());
-    this.lentMemory = new L1LentMemory(cache, this);
   }
 
   FrequencyPromotionPolicy policy() {
@@ -125,36 +123,13 @@ final class L1DataSpace {
    * @param arriving bytes that meta blocks are about to take
    */
   void adapt(long arriving) {
-    long missing = arriving - maxBytes();
-    if (missing > 0) {
-      lentMemory.reclaim(missing);
-    }
-    adaptCapacity(arriving);
-  }
-
-  /** Buckets are free that were lent. */
-  void onTakenBack() {
-    for (int itemSize : policy.shortages()) {
-      policy.bucketSizeAvailable(itemSize);
-    }
-    found = Long.MAX_VALUE;
-    adaptCapacity(0);
-  }
-
-  /** Adapts the capacity; does not reclaim what is lent. */
-  private void adaptCapacity(long arriving) {
     long max = Math.min(maxBytes() - arriving, found);
     policy.onMetaPressure(total - Math.max(0, max));
   }
 
-  /** Returns what data blocks may take: what is lent counts as theirs. */
-  long maxBytes() {
-    return Math.min((long) (share * total), cache.acceptableSize() - metaItemBytes.getAsLong())
-      - lentMemory.getLent();
-  }
-
-  L1LentMemory lentMemory() {
-    return lentMemory;
+  /** Returns what data blocks may take. */
+  private long maxBytes() {
+    return Math.min((long) (share * total), cache.acceptableSize() - metaItemBytes.getAsLong());
   }
 
   /** Returns whether data could take more if there were fewer meta blocks. */
@@ -176,7 +151,7 @@ final class L1DataSpace {
    */
   synchronized boolean evictForMeta(int itemSize) {
     if (policy.getBlockCount() == 0) {
-      return lentMemory.reclaim(1);
+      return false;
     }
     BucketOccupancy census = new BucketOccupancy(cache);
     List<Integer> chosen = census.emptiest(itemSize);
@@ -184,14 +159,7 @@ final class L1DataSpace {
       chosen = census.ofSize(itemSize);
     }
     int most = Math.max(1, buckets / BUCKETS_PER_CLEARING);
-    return census.evict(chosen.subList(0, Math.min(chosen.size(), most))) || lentMemory.reclaim(1);
-  }
-
-  /** Evicts the data blocks of up to so many buckets, so that these can be lent. */
-  synchronized void clearForLending(int count) {
-    BucketOccupancy census = new BucketOccupancy(cache);
-    List<Integer> chosen = census.emptiest(cache.largestBucketSize());
-    census.evict(chosen.subList(0, Math.min(chosen.size(), count)));
+    return census.evict(chosen.subList(0, Math.min(chosen.size(), most)));
   }
 
   /** A data block in the tier was accessed. */

@@ -357,11 +357,6 @@ public class CompositeBucketCache extends CombinedBlockCache
     admission.setSecondMissOnly(secondMissOnly);
   }
 
-  /** Returns L1 if it lends memory, else null. */
-  public LendingTier lendingTier() {
-    return first.lendingTier();
-  }
-
   private void restoreToL1(BlockCacheKey key, Cacheable block) {
     String hfileName = key.getHfileName();
     if (

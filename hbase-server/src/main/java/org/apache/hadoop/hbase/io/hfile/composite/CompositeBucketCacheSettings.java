@@ -177,14 +177,6 @@ public final class CompositeBucketCacheSettings {
     return SettingsReader.of(conf).flag(ENABLED_KEY, false);
   }
 
-  /**
-   * Returns whether there is a composite whose L1 has data blocks.
-   * @throws IllegalArgumentException if a setting cannot work
-   */
-  public static boolean isPromoting(Configuration conf) {
-    return isEnabled(conf) && promotedShare(conf) > 0;
-  }
-
   /** Returns whether there is a composite whose L2 outlives a restart. */
   public static boolean isPersistent(Configuration conf) {
     SettingsReader reader = SettingsReader.of(conf);

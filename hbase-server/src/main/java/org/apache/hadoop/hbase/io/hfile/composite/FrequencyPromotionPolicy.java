@@ -105,8 +105,6 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private final long dataMax;
   private final int averageBlockSize;
 
-  /** Null until {@link #ghosts()} is called. */
-  private volatile GhostEntries ghosts;
   private volatile double memory = MEMORIES[DEFAULT_MEMORY];
   private volatile int margin = MARGINS[DEFAULT_MEMORY];
   private volatile long capacity;
@@ -186,12 +184,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       if (miniatures != null) {
         miniatures.access(key, hash, size);
       }
-      boolean promotes = promotes(key, hash, size);
-      GhostEntries missed = ghosts;
-      if (missed != null) {
-        missed.onMiss(hash, promotes);
-      }
-      if (promotes) {
+      if (promotes(key, hash, size)) {
         return true;
       }
     }
@@ -253,7 +246,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   private boolean isLargeEnough(BlockCacheKey key, long hash, int frequency, int size) {
     GhostEntries shortage = shortageOf(size);
     if (shortage != null) {
-      shortage.onMiss(hash, false);
+      shortage.onMiss(hash);
     }
     if (size <= 0 || size > capacity) {
       return false;
@@ -330,7 +323,7 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
    * @param blocks how many blocks {@link #missedHits} is to tell of, about
    */
   public void bucketSizeExhausted(int size, int blocks) {
-    shortages.computeIfAbsent(size, missing -> GhostEntries.ofItems(sketch, blocks));
+    shortages.computeIfAbsent(size, missing -> new GhostEntries(sketch, blocks));
   }
 
   /**
@@ -366,10 +359,6 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
       return 0;
     }
     demoted.increment();
-    GhostEntries evicted = ghosts;
-    if (evicted != null) {
-      evicted.onEvicted(victim.hash);
-    }
     return victim.size;
   }
 
@@ -455,14 +444,6 @@ public final class FrequencyPromotionPolicy implements PromotionPolicy {
   /** Returns the bytes that data blocks may take in L1 now. */
   public long getCapacity() {
     return capacity;
-  }
-
-  /** Returns ghost entries of the blocks that are not in L1, kept from the first call on. */
-  public synchronized GhostEntries ghosts() {
-    if (ghosts == null) {
-      ghosts = new GhostEntries(sketch);
-    }
-    return ghosts;
   }
 
   void setMemory(double increments, int least) {

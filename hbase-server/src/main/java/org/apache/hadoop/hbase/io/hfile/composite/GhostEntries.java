@@ -20,14 +20,13 @@ package org.apache.hadoop.hbase.io.hfile.composite;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.atomic.DoubleAdder;
 import java.util.stream.IntStream;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
  * Estimates how many more hits a cache with admission by frequency would have if it had more
- * memory, or more items of one size: hashes of the most frequently requested entries that it does
- * not hold, and the number of requests for each.
+ * items of one size: hashes of the most frequently requested entries that it does not hold, and the
+ * number of requests for each.
  * <p>
  * An entry replaces one of {@value #WAYS} that was requested less often, by the sketch of the
  * cache. So ghost entries are those that the cache would admit next, also while a loop or a
@@ -35,16 +34,13 @@ import org.apache.yetus.audience.InterfaceAudience;
  * list of them, its counts end at {@value FrequencySketch#MAX_FREQUENCY}, and they do not age while
  * only entries at that maximum are requested.
  * <p>
- * An entry takes 12 bytes. To compare memory there are {@value #SLOTS} at most: of more, only those
- * of a part of all hashes are kept, and their hits are scaled up.
- * <p>
- * Thread-safe. A race loses a ghost entry or a hit. After N. Megiddo and D. Modha, "ARC: a
- * self-tuning, low overhead replacement cache" (hits of entries that are not cached); G. Einziger,
- * R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission policy"; C. Waldspurger,
- * N. Park, A. Garthwaite and I. Ahmad, "Efficient MRC construction with SHARDS" (sampling by hash).
+ * An entry takes 12 bytes. Thread-safe. A race loses a ghost entry or a request. After N. Megiddo
+ * and D. Modha, "ARC: a self-tuning, low overhead replacement cache" (hits of entries that are not
+ * cached); G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission
+ * policy".
  */
 @InterfaceAudience.Private
-public final class GhostEntries {
+final class GhostEntries {
 
   static final int WAYS = 4;
   static final int SLOTS = 1 << 12;
@@ -59,74 +55,37 @@ public final class GhostEntries {
   private final AtomicLongArray slots;
   /** The requests for the entry of each slot. */
   private final AtomicIntegerArray requests;
-  private final DoubleAdder hits = new DoubleAdder();
-  /** How many sets all entries would need; the first of them are kept. */
-  private volatile long sets;
 
-  /** @param sketch of the cache, which the callers of this class increment */
-  public GhostEntries(FrequencySketch sketch) {
-    this(sketch, SLOTS);
-  }
-
-  private GhostEntries(FrequencySketch sketch, int size) {
+  /**
+   * Makes several entries for each of so many items.
+   * @param sketch of the cache, which the callers of this class increment
+   */
+  GhostEntries(FrequencySketch sketch, int items) {
+    int size = (int) Math.max(SLOTS, Math.min(MAX_SLOTS, (long) SLOTS_PER_ITEM * items));
     this.sketch = sketch;
     this.slots = new AtomicLongArray(size);
     this.requests = new AtomicIntegerArray(size);
-    this.sets = size / WAYS;
-  }
-
-  /** Returns ghost entries that are not sampled, several for each of so many items. */
-  static GhostEntries ofItems(FrequencySketch sketch, int items) {
-    return new GhostEntries(sketch,
-      (int) Math.max(SLOTS, Math.min(MAX_SLOTS, (long) SLOTS_PER_ITEM * items)));
-  }
-
-  /** Sets how many entries would fit into more memory. */
-  public void setEntries(long entries) {
-    long wanted = Math.max(1, entries / WAYS);
-    // Most of those that are there are not found after a change.
-    if (Math.abs(wanted - sets) > sets / 4) {
-      sets = wanted;
-    }
   }
 
   /**
    * An entry was requested that the cache does not hold.
-   * @param hash   of {@link FrequencySketch}
-   * @param admits whether it is inserted into the cache now
+   * @param hash of {@link FrequencySketch}
    */
-  public void onMiss(long hash, boolean admits) {
-    long all = sets;
-    long set = set(hash, all);
-    if (set >= slots.length()) {
-      return;
-    }
-    for (int slot = (int) set; slot < set + WAYS; slot++) {
+  void onMiss(long hash) {
+    int set = set(hash);
+    for (int slot = set; slot < set + WAYS; slot++) {
       if (slots.get(slot) == hash) {
-        hits.add(Math.max(1, (double) all * WAYS / slots.length()));
-        requests.lazySet(slot, admits ? 0 : requests.get(slot) + 1);
-        if (admits) {
-          slots.set(slot, NONE);
-        }
+        requests.lazySet(slot, requests.get(slot) + 1);
         return;
       }
     }
-    if (!admits) {
-      add(hash, (int) set);
-    }
+    add(hash, set);
   }
 
-  /** An entry was evicted for lack of memory, or not admitted to the cache. */
-  public void onEvicted(long hash) {
-    long set = set(hash, sets);
-    if (set < slots.length()) {
-      add(hash, (int) set);
-    }
-  }
-
-  /** Returns the first slot of the hash's set, which is not kept if there is no such slot. */
-  private static long set(long hash, long sets) {
-    return ((hash * PRIME >>> Integer.SIZE) * sets >>> Integer.SIZE) * WAYS;
+  /** Returns the first slot of the hash's set. */
+  private int set(long hash) {
+    long sets = slots.length() / WAYS;
+    return (int) ((hash * PRIME >>> Integer.SIZE) * sets >>> Integer.SIZE) * WAYS;
   }
 
   private void add(long hash, int set) {
@@ -152,11 +111,6 @@ public final class GhostEntries {
 
   private static boolean isLucky() {
     return ThreadLocalRandom.current().nextInt(TIES_PER_REPLACEMENT) == 0;
-  }
-
-  /** Returns about how many requests there were that more memory would have made hits. */
-  public long getHits() {
-    return (long) hits.sum();
   }
 
   /**

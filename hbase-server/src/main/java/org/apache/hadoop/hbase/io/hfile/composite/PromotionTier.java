@@ -52,9 +52,4 @@ public interface PromotionTier extends CacheTier {
    * yes, or tells the policy that it is not there. Does not wait.
    */
   void promote(BlockCacheKey key, Cacheable block);
-
-  /** Returns what lends memory of the tier; null if the tier has none to lend. */
-  default LendingTier lendingTier() {
-    return null;
-  }
 }

@@ -22,10 +22,8 @@ import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
-import org.apache.hadoop.hbase.ChoreService;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.PrivateCellUtil;
-import org.apache.hadoop.hbase.ScheduledChore;
 import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Get;
@@ -33,14 +31,11 @@ import org.apache.hadoop.hbase.client.IsolationLevel;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.coprocessor.HookKind;
 import org.apache.hadoop.hbase.coprocessor.HookOverrides;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCache;
-import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
 import org.apache.hadoop.hbase.regionserver.RegionAccess;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
-import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.read.PointGets;
 import org.apache.hadoop.hbase.regionserver.read.RowLookup;
 import org.apache.hadoop.hbase.security.access.AccessController;
@@ -68,7 +63,6 @@ public final class RegionRows implements RowLookup {
   private static boolean lacksMemory;
 
   private final HRegion region;
-  private final Configuration conf;
   private final RowCacheSettings settings;
   /** Null before the region is open, and if its table or the settings exclude its rows. */
   private RowCache cache;
@@ -79,17 +73,15 @@ public final class RegionRows implements RowLookup {
 
   public RegionRows(HRegion region, Configuration conf) {
     this.region = region;
-    this.conf = conf;
     this.settings = RowCacheSettings.of(conf);
   }
 
   /**
    * Opens the cache. Called when the region is opened, before it serves clients. A master makes
    * regions that it does not open, for which there is to be no cache.
-   * @param server null if there is none, in tests
    */
-  public void open(RegionServerServices server) {
-    cache = isCached(region, settings) ? cache(region, settings, conf, server) : null;
+  public void open() {
+    cache = isCached(region, settings) ? cache(settings) : null;
     cached = cache == null ? null : cache.open(region.getMVCC().getReadPoint());
     host = region.getCoprocessorHost();
     coprocessors = HookOverrides.loaded(host);
@@ -111,15 +103,11 @@ public final class RegionRows implements RowLookup {
   }
 
   /** Returns null if there is no memory for the cache: the server works without. */
-  private static synchronized RowCache cache(HRegion region, RowCacheSettings settings,
-    Configuration conf, RegionServerServices server) {
-    LendingTier tier = settings.l1Share() > 0 ? lendingTier(region) : null;
+  private static synchronized RowCache cache(RowCacheSettings settings) {
     if (processCache == null && !lacksMemory) {
       try {
-        processCache = new RowCache(settings.bytes(), settings.maxRow(),
-          tier == null ? 0 : (long) (settings.l1Share() * tier.getSize()));
+        processCache = new RowCache(settings.bytes(), settings.maxRow());
         LOG.info("Row cache of {} MB", settings.bytes() >> 20);
-        RowCacheSettings.warnings(conf).forEach(LOG::warn);
       } catch (OutOfMemoryError e) {
         lacksMemory = true;
         LOG.error("Rows are not cached: {}={} MB of direct memory are not there. Raise "
@@ -127,32 +115,7 @@ public final class RegionRows implements RowLookup {
           settings.bytes() >> 20, e);
       }
     }
-    if (
-      processCache != null && tier != null && processCache.borrowFrom(tier, settings.l1Share())
-    ) {
-      scheduleTuning(server, processCache);
-    }
     return processCache;
-  }
-
-  /** Moves memory between the row cache and L1 once per second, until the server stops. */
-  private static void scheduleTuning(RegionServerServices server, RowCache cache) {
-    ChoreService chores = server == null ? null : server.getChoreService();
-    if (chores != null) {
-      chores.scheduleChore(new ScheduledChore("RowMemoryChore", server, TUNING_PERIOD_MS) {
-        @Override
-        protected void chore() {
-          cache.tuneMemory();
-        }
-      });
-    }
-  }
-
-  /** Returns null if there is no L1 that lends memory. */
-  private static LendingTier lendingTier(HRegion region) {
-    return region.getBlockCache() instanceof CompositeBucketCache
-      ? ((CompositeBucketCache) region.getBlockCache()).lendingTier()
-      : null;
   }
 
   /** Forgets the cache of the process, for tests with another. */

@@ -30,8 +30,6 @@ import org.apache.hadoop.hbase.SizeCachedKeyValue;
 import org.apache.hadoop.hbase.SizeCachedNoTagsKeyValue;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
-import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
-import org.apache.hadoop.hbase.io.hfile.composite.LendingTier;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -71,12 +69,6 @@ public final class RowCache {
   private final FrequencySketch sketch;
   private final RowCacheMetrics metrics;
   private final int maxRow;
-  private final long bytes;
-  /** The rows that more memory would hold; null if memory is not borrowed. */
-  private volatile GhostEntries rowGhosts;
-  private LendingTier lender;
-  private BorrowedMemory borrowed;
-  private MemoryShareTuner tuner;
 
   /**
    * @param bytes  memory off the heap, 1 or more; more than 16 MB are rounded down to a multiple of
@@ -85,11 +77,6 @@ public final class RowCache {
    * @throws OutOfMemoryError if the process has not so much memory
    */
   public RowCache(long bytes, int maxRow) {
-    this(bytes, maxRow, 0);
-  }
-
-  /** @param borrowable memory that {@link #borrowFrom} may add, in bytes */
-  public RowCache(long bytes, int maxRow, long borrowable) {
     int count = 1;
     while (bytes / count > MAX_STRIPE || count < STRIPES && bytes / count / 2 >= MIN_STRIPE) {
       count *= 2;
@@ -97,50 +84,15 @@ public final class RowCache {
     // Memory is allocated first, as this fails if the process has not so much off the heap.
     ByteBuffer[] memory = new ByteBuffer[count];
     for (int i = 0; i < count; i++) {
-      memory[i] = ByteBuffer.allocateDirect((int) (bytes / count) & -RowPages.UNIT);
+      memory[i] = ByteBuffer.allocateDirect((int) (bytes / count) & -RowRing.UNIT);
     }
     this.maxRow = maxRow;
-    this.bytes = bytes;
     this.metrics = new RowCacheMetrics(bytes);
-    this.sketch = new FrequencySketch(Math.max(1, (bytes + borrowable) / EXPECTED_ROW));
+    this.sketch = new FrequencySketch(Math.max(1, bytes / EXPECTED_ROW));
     this.stripes = new RowStripe[count];
-    int maxEntry = RowStripe.HEADER + RowKey.MAX_LENGTH + maxRow + RowPages.UNIT;
+    int maxEntry = RowStripe.HEADER + RowKey.MAX_LENGTH + maxRow + RowRing.UNIT;
     for (int i = 0; i < count; i++) {
       stripes[i] = new RowStripe(memory[i], maxEntry, sketch, regions::get, metrics);
-    }
-  }
-
-  /**
-   * Has the cache borrow memory of L1, as {@link #tuneMemory} finds it useful.
-   * @param share part of L1 that may be borrowed, 0 to 1
-   * @return false if it borrows already, from this tier or from another one that is in use
-   */
-  public synchronized boolean borrowFrom(LendingTier tier, double share) {
-    if (lender == tier || lender != null && lender.isLending()) {
-      return false;
-    }
-    if (borrowed != null) {
-      borrowed.giveBack(Integer.MAX_VALUE);
-    }
-    GhostEntries ghosts = new GhostEntries(sketch);
-    BorrowedMemory memory = new BorrowedMemory(tier, stripes, metrics);
-    tier.setBorrower(share, memory);
-    for (RowStripe stripe : stripes) {
-      stripe.setGhosts(ghosts);
-    }
-    metrics.setBorrowed(tier::getLent, ghosts::getHits, tier.getGhosts()::getHits);
-    this.borrowed = memory;
-    this.tuner = new MemoryShareTuner(tier, memory, ghosts, tier.getGhosts());
-    this.lender = tier;
-    this.rowGhosts = ghosts;
-    return true;
-  }
-
-  /** Borrows memory or gives it back; to be called about once per second. */
-  public synchronized void tuneMemory() {
-    if (tuner != null) {
-      long rows = metrics.rows();
-      tuner.tick(rows == 0 ? EXPECTED_ROW : Math.max(1, (bytes + lender.getLent()) / rows));
     }
   }
 
@@ -216,8 +168,7 @@ public final class RowCache {
     if (!key.set(get, region.number())) {
       return;
     }
-    long hash = FrequencySketch.hash(key.hash());
-    if (sketch.increment(hash) < 2) {
+    if (sketch.increment(FrequencySketch.hash(key.hash())) < 2) {
       return;
     }
     int expiry = RowStripe.expiry(expiresMs);
@@ -230,10 +181,6 @@ public final class RowCache {
     }
     byte[] cells = scratch.cells(length);
     write(results, cells);
-    GhostEntries ghosts = rowGhosts;
-    if (ghosts != null) {
-      ghosts.onMiss(hash, true);
-    }
     if (
       stripe(key).put(key, region, readPoint, RowStripe.since(sinceMs), expiry, cells, length,
         waits)
@@ -293,10 +240,6 @@ public final class RowCache {
 
   RowStripe[] stripes() {
     return stripes;
-  }
-
-  GhostEntries rowGhosts() {
-    return rowGhosts;
   }
 
   int rows() {

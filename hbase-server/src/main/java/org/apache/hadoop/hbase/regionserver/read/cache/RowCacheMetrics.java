@@ -18,7 +18,6 @@
 package org.apache.hadoop.hbase.regionserver.read.cache;
 
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
@@ -42,12 +41,7 @@ public final class RowCacheMetrics {
   private final Counter inserted;
   private final Counter evicted;
   private final Counter filesChanged;
-  private final Counter borrowed;
-  private final Counter givenBack;
   private final LongAdder rows = new LongAdder();
-  private volatile LongSupplier borrowedBytes = () -> 0;
-  private volatile LongSupplier rowGhostHits = () -> 0;
-  private volatile LongSupplier blockGhostHits = () -> 0;
 
   /** @param bytes memory of the cache */
   RowCacheMetrics(long bytes) {
@@ -59,33 +53,8 @@ public final class RowCacheMetrics {
     inserted = registry.counter("InsertedCount");
     evicted = registry.counter("EvictedCount");
     filesChanged = registry.counter("FileChangeCount");
-    borrowed = registry.counter("BorrowedPageCount");
-    givenBack = registry.counter("GivenBackPageCount");
     MetricKind.GAUGE.register(registry, "RowCount", rows::sum);
     MetricKind.GAUGE.register(registry, "SizeBytes", () -> bytes);
-    MetricKind.GAUGE.register(registry, "BorrowedBytes", () -> borrowedBytes.getAsLong());
-    MetricKind.COUNTER.register(registry, "RowGhostHitCount", () -> rowGhostHits.getAsLong());
-    MetricKind.COUNTER.register(registry, "BlockGhostHitCount", () -> blockGhostHits.getAsLong());
-  }
-
-  /** Sets where the figures of borrowed memory come from. */
-  void setBorrowed(LongSupplier bytes, LongSupplier ghostRows, LongSupplier ghostBlocks) {
-    borrowedBytes = bytes;
-    rowGhostHits = ghostRows;
-    blockGhostHits = ghostBlocks;
-  }
-
-  void countBorrowed(int pages) {
-    borrowed.increment(pages);
-  }
-
-  void countGivenBack(int pages) {
-    givenBack.increment(pages);
-  }
-
-  /** Returns the number of rows in the cache. */
-  long rows() {
-    return rows.sum();
   }
 
   void countLookup(boolean hit) {

@@ -17,12 +17,9 @@
  */
 package org.apache.hadoop.hbase.regionserver.read.cache;
 
-import java.util.Collections;
-import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.conf.SettingsReader;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.hadoop.hbase.regionserver.read.PointGetSettings;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -46,14 +43,6 @@ public final class RowCacheSettings {
    */
   public static final String ALL_TABLES_KEY = "hbase.regionserver.row.cache.all.tables";
 
-  /**
-   * Part of L1 that the row cache may borrow at the expense of data blocks, 0 to 0.8; 0, the
-   * default, for none.
-   */
-  public static final String L1_SHARE_KEY = "hbase.regionserver.row.cache.l1.share.max";
-
-  private static final double MAX_L1_SHARE = 0.8;
-
   private static final int MAX_MB = 1 << 20;
   private static final int MAX_ROW = 64 << 10;
   private static final int DEFAULT_MAX_ROW = 16 << 10;
@@ -61,10 +50,8 @@ public final class RowCacheSettings {
   private final long bytes;
   private final int maxRow;
   private final boolean allTables;
-  private final double l1Share;
 
-  private RowCacheSettings(long bytes, int maxRow, boolean allTables, double l1Share) {
-    this.l1Share = l1Share;
+  private RowCacheSettings(long bytes, int maxRow, boolean allTables) {
     this.bytes = bytes;
     this.maxRow = maxRow;
     this.allTables = allTables;
@@ -79,32 +66,8 @@ public final class RowCacheSettings {
         "0 while " + PointGetSettings.ENABLED_KEY + " is false",
         "Set that to true, as the row cache is asked by point gets only, or remove this key");
     }
-    double l1Share = reader.fractionIn(L1_SHARE_KEY, 0, 0, MAX_L1_SHARE);
-    if (l1Share > 0 && mb == 0) {
-      throw SettingsReader.rejected(L1_SHARE_KEY, l1Share, "0 while " + SIZE_KEY + " is 0",
-        "Set that to the memory that the row cache has in any case, or remove this key");
-    }
     return new RowCacheSettings((long) mb << 20,
-      reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW), reader.flag(ALL_TABLES_KEY, false),
-      l1Share);
-  }
-
-  /**
-   * Returns the warnings about settings that a server starts with, one sentence each.
-   * @return an empty list if there are none, or if a setting is rejected
-   */
-  public static List<String> warnings(Configuration conf) {
-    try {
-      double share = of(conf).l1Share();
-      return share == 0 || CompositeBucketCacheSettings.isPromoting(conf)
-        ? Collections.emptyList()
-        : Collections.singletonList(L1_SHARE_KEY + "=" + share + " has no effect, because L1 has no"
-          + " data blocks in whose place rows could be: enable a composite bucket cache with "
-          + CompositeBucketCacheSettings.PROMOTION_KEY + "=frequency and "
-          + CompositeBucketCacheSettings.L1_DATA_MAX_KEY + " above 0, or remove the key");
-    } catch (IllegalArgumentException e) {
-      return Collections.emptyList();
-    }
+      reader.intIn(MAX_ROW_KEY, DEFAULT_MAX_ROW, 1, MAX_ROW), reader.flag(ALL_TABLES_KEY, false));
   }
 
   /** Returns whether a table's rows are to be cached. */
@@ -114,11 +77,6 @@ public final class RowCacheSettings {
       ? allTables && !table.getTableName().isSystemTable()
         && !table.getTableName().equals(MasterRegionFactory.TABLE_NAME)
       : Boolean.parseBoolean(value);
-  }
-
-  /** Returns the part of L1 that may be borrowed; 0 if none is. */
-  public double l1Share() {
-    return l1Share;
   }
 
   /** Returns the memory in bytes; 0 if there is no row cache. */

@@ -17,176 +17,96 @@
  */
 package org.apache.hadoop.hbase.regionserver.read.cache;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.function.IntConsumer;
+import java.nio.ByteBuffer;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
- * Entries of any length in a ring of pages, first in, first out. Entries are contiguous: what is
- * left before the end of a page, if the next entry does not fit there, is filled with a dead entry.
- * Pages can be added and removed at any time. Not thread-safe.
+ * Entries of any length in a ring, which is a part of a stripe's memory, first in, first out. An
+ * entry's address is its offset in the memory. Entries are contiguous: what is left before the end
+ * of the ring, if the next entry does not fit there, is filled with a dead entry. Not thread-safe.
  */
 @InterfaceAudience.Private
 final class RowRing {
 
+  /** Lengths and offsets of entries, and sizes of rings, are multiples of it, in bytes. */
+  static final int UNIT = 8;
+  /** No address is this one. */
+  static final int NONE = 0;
   /** Replaces the link of an entry that is no longer in the index. */
   static final int DEAD = -1;
   /** Offsets in an entry: the link first, then the length. */
   static final int NEXT = 0;
   static final int LENGTH = 4;
 
-  /** Pages to be put behind the one that is being filled, when it is full. */
-  private final Deque<RowPage> added = new ArrayDeque<>();
+  private final ByteBuffer memory;
+  private final int from;
+  private final int to;
   /** Where the next entry is written: behind the newest. */
-  private RowPage head;
-  private int headOffset;
-  /** Where the oldest entry is. The pages from the one of the head to this one are free. */
-  private RowPage tail;
-  private int tailOffset;
-  private long capacity;
-  private long used;
-  private int minPage = Integer.MAX_VALUE;
+  private int head;
+  /** Where the oldest entry is. */
+  private int tail;
+  private int used;
 
-  /** Returns the bytes of all pages. */
-  long capacity() {
-    return capacity;
+  /** @param from where the ring begins in the memory, above {@link #NONE} */
+  RowRing(ByteBuffer memory, int from, int to) {
+    this.memory = memory;
+    this.from = from;
+    this.to = to;
+    clear();
   }
 
-  /** Returns the bytes of the smallest page. */
-  int minPage() {
-    return minPage;
-  }
-
-  /** Adds a page. All are to be as large as the largest entry at least. */
-  void add(RowPage page) {
-    page.setRing(this);
-    capacity += page.size();
-    minPage = Math.min(minPage, page.size());
-    if (head == null) {
-      head = page;
-      tail = page;
-    } else {
-      added.add(page);
-    }
+  /** Returns the bytes of the ring. */
+  int size() {
+    return to - from;
   }
 
   /** Removes all entries. */
   void clear() {
-    tail = head;
-    tailOffset = 0;
-    headOffset = 0;
+    head = from;
+    tail = from;
     used = 0;
   }
 
   /**
    * Returns the address of a new entry, whose length is written there.
-   * @return {@link RowPages#NONE} if entries have to be removed first
+   * @return {@link #NONE} if entries have to be removed first
    */
   int add(int length) {
     if (used == 0) {
       clear();
     }
-    int end = isWrapped() ? tailOffset : head.size();
-    if (length > end - headOffset && !nextPage(length)) {
-      return RowPages.NONE;
+    boolean wrapped = used > 0 && head <= tail;
+    if (length > (wrapped ? tail : to) - head) {
+      if (wrapped || length > tail - from) {
+        return NONE;
+      }
+      int rest = to - head;
+      if (rest > 0) {
+        memory.putInt(head + NEXT, DEAD);
+        memory.putInt(head + LENGTH, rest);
+        used += rest;
+      }
+      head = from;
     }
-    head.memory().putInt(headOffset + LENGTH, length);
-    int entry = head.address(headOffset);
-    headOffset += length;
+    int entry = head;
+    memory.putInt(entry + LENGTH, length);
+    head += length;
     used += length;
     return entry;
   }
 
-  /** Returns whether new entries are in front of the oldest of the same page. */
-  private boolean isWrapped() {
-    return used > 0 && head == tail && headOffset <= tailOffset;
-  }
-
-  private boolean nextPage(int length) {
-    if (isWrapped() || added.isEmpty() && head.next() == tail && length > tailOffset) {
-      return false;
-    }
-    int rest = head.size() - headOffset;
-    if (rest > 0) {
-      head.memory().putInt(headOffset + NEXT, DEAD);
-      head.memory().putInt(headOffset + LENGTH, rest);
-      used += rest;
-    }
-    if (!added.isEmpty()) {
-      RowPage page = added.remove();
-      page.setNext(head.next());
-      head.setNext(page);
-    }
-    head = head.next();
-    headOffset = 0;
-    return true;
-  }
-
   /** Returns the address of the oldest entry. There must be one. */
   int oldest() {
-    return tail.address(tailOffset);
+    return tail;
   }
 
   /** Removes the oldest entry. */
   void removeOldest() {
-    int length = tail.memory().getInt(tailOffset + LENGTH);
+    int length = memory.getInt(tail + LENGTH);
     used -= length;
-    tailOffset += length;
-    if (tailOffset == tail.size() && used > 0) {
-      tail = tail.next();
-      tailOffset = 0;
+    tail += length;
+    if (tail == to && used > 0) {
+      tail = from;
     }
-  }
-
-  /**
-   * Removes a page, which is not the first that was added.
-   * @param removed gets the addresses of its entries, dead ones too
-   */
-  void remove(RowPage page, IntConsumer removed) {
-    capacity -= page.size();
-    if (added.remove(page)) {
-      return;
-    }
-    while (used > 0 && tail == page) {
-      removed.accept(oldest());
-      removeOldest();
-    }
-    RowPage before = page;
-    while (before.next() != page) {
-      before = before.next();
-    }
-    if (used == 0) {
-      head = page.next();
-      clear();
-    } else if (head == page) {
-      removeEntries(page, headOffset, removed);
-      head = before;
-      headOffset = before.size();
-    } else if (isFull(page)) {
-      removeEntries(page, page.size(), removed);
-    }
-    before.setNext(page.next());
-  }
-
-  /** Returns whether a page other than those of head and tail has entries. */
-  private boolean isFull(RowPage page) {
-    if (head == tail) {
-      return isWrapped();
-    }
-    RowPage full = tail.next();
-    while (full != head && full != page) {
-      full = full.next();
-    }
-    return full == page;
-  }
-
-  private void removeEntries(RowPage page, int end, IntConsumer removed) {
-    int offset = 0;
-    while (offset < end) {
-      removed.accept(page.address(offset));
-      offset += page.memory().getInt(offset + LENGTH);
-    }
-    used -= end;
   }
 }

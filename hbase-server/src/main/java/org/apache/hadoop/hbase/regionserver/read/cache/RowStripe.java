@@ -21,7 +21,6 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 import org.apache.hadoop.hbase.io.hfile.composite.FrequencySketch;
-import org.apache.hadoop.hbase.io.hfile.composite.GhostEntries;
 import org.apache.hadoop.hbase.util.ByteBufferUtils;
 import org.apache.yetus.audience.InterfaceAudience;
 
@@ -34,8 +33,6 @@ import org.apache.yetus.audience.InterfaceAudience;
  * the oldest of the rest if it was read more often lately, and is evicted if not; the other one is
  * then the newest of the rest, so that the next row is compared with another. After G. Einziger,
  * R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission policy".
- * <p>
- * Memory is in pages, which can be added and removed at any time.
  * <p>
  * Thread-safe. The lock is held while a row is looked up and copied, and while room is made for
  * another, never for I/O.
@@ -56,13 +53,13 @@ final class RowStripe {
 
   private static final int WINDOW_SHARE = 10;
   private static final int MIN_INDEX = 64;
-  private static final int NONE = RowPages.NONE;
+  private static final int NONE = RowRing.NONE;
 
   private final ReentrantLock lock;
-  private final RowPages pages = new RowPages();
-  private final RowRing window = new RowRing();
-  private final RowRing main = new RowRing();
-  /** No page is smaller. */
+  private final ByteBuffer memory;
+  private final RowRing window;
+  private final RowRing main;
+  /** No ring is smaller. */
   private final int maxEntry;
   private final FrequencySketch sketch;
   private final IntFunction<CachedRegion> regions;
@@ -71,11 +68,9 @@ final class RowStripe {
   private int[] index = new int[MIN_INDEX];
   private int rows;
   private byte[] moved = {};
-  /** The rows that more memory would hold; null if memory is not borrowed. */
-  private volatile GhostEntries ghosts;
 
   /**
-   * @param memory   of the stripe alone, a multiple of {@link RowPages#UNIT} bytes
+   * @param memory   of the stripe alone, a multiple of {@link RowRing#UNIT} bytes
    * @param maxEntry bytes of the largest entry that there may be
    * @param sketch   counts lookups, of all stripes
    * @param regions  the open regions by number; null for one that is closed
@@ -89,11 +84,11 @@ final class RowStripe {
   RowStripe(ByteBuffer memory, int maxEntry, FrequencySketch sketch,
     IntFunction<CachedRegion> regions, RowCacheMetrics metrics, ReentrantLock lock) {
     this.lock = lock;
-    int size = memory.capacity();
-    int windowSize = size / WINDOW_SHARE & -RowPages.UNIT;
-    pages.addAll(memory, 0, windowSize, window);
-    pages.addAll(memory, windowSize, size, main);
-    this.maxEntry = Math.min(maxEntry, Math.min(window.minPage(), main.minPage()));
+    this.memory = memory;
+    int windowEnd = memory.capacity() / WINDOW_SHARE & -RowRing.UNIT;
+    window = new RowRing(memory, RowRing.UNIT, windowEnd);
+    main = new RowRing(memory, windowEnd, memory.capacity());
+    this.maxEntry = Math.min(maxEntry, Math.min(window.size(), main.size()));
     this.sketch = sketch;
     this.regions = regions;
     this.metrics = metrics;
@@ -120,12 +115,10 @@ final class RowStripe {
         metrics.countStale();
         return null;
       }
-      ByteBuffer memory = pages.memory(entry);
-      int from = RowPages.offset(entry);
       int prefix = HEADER + key.length();
       // The copy includes the padding, which readers of the cells ignore.
-      byte[] cells = new byte[memory.getInt(from + RowRing.LENGTH) - prefix];
-      ByteBufferUtils.copyFromBufferToArray(cells, memory, from + prefix, 0, cells.length);
+      byte[] cells = new byte[memory.getInt(entry + RowRing.LENGTH) - prefix];
+      ByteBufferUtils.copyFromBufferToArray(cells, memory, entry + prefix, 0, cells.length);
       return cells;
     } finally {
       lock.unlock();
@@ -133,9 +126,9 @@ final class RowStripe {
   }
 
   private boolean isCurrent(int entry, CachedRegion region, int rowHash, long nowMs) {
-    int expiry = pages.getInt(entry, EXPIRY);
+    int expiry = memory.getInt(entry + EXPIRY);
     return (expiry == 0 || nowMs < expiryMs(expiry))
-      && nowMs >= expiryMs(pages.getInt(entry, SINCE))
+      && nowMs >= expiryMs(memory.getInt(entry + SINCE))
       && region.versions().isCurrent(rowHash, readPoint(entry));
   }
 
@@ -158,7 +151,7 @@ final class RowStripe {
   }
 
   private long readPoint(int entry) {
-    return pages.memory(entry).getLong(RowPages.offset(entry) + READ_POINT);
+    return memory.getLong(entry + READ_POINT);
   }
 
   /**
@@ -171,7 +164,7 @@ final class RowStripe {
    */
   boolean put(RowKey key, CachedRegion region, long readPoint, int since, int expiry,
     byte[] cells, int cellsLength, boolean waits) {
-    int length = (HEADER + key.length() + cellsLength + RowPages.UNIT - 1) & -RowPages.UNIT;
+    int length = (HEADER + key.length() + cellsLength + RowRing.UNIT - 1) & -RowRing.UNIT;
     if (length > maxEntry) {
       return true;
     }
@@ -193,16 +186,14 @@ final class RowStripe {
         evictFromWindow();
         entry = window.add(length);
       }
-      ByteBuffer memory = pages.memory(entry);
-      int at = RowPages.offset(entry);
-      memory.putInt(at + HASH, key.hash());
-      memory.putInt(at + REGION, region.number());
-      memory.putLong(at + READ_POINT, readPoint);
-      memory.putInt(at + EXPIRY, expiry);
-      memory.putInt(at + KEY_LENGTH, key.length());
-      memory.putInt(at + SINCE, since);
-      ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER, key.bytes(), 0, key.length());
-      ByteBufferUtils.copyFromArrayToBuffer(memory, at + HEADER + key.length(), cells, 0,
+      memory.putInt(entry + HASH, key.hash());
+      memory.putInt(entry + REGION, region.number());
+      memory.putLong(entry + READ_POINT, readPoint);
+      memory.putInt(entry + EXPIRY, expiry);
+      memory.putInt(entry + KEY_LENGTH, key.length());
+      memory.putInt(entry + SINCE, since);
+      ByteBufferUtils.copyFromArrayToBuffer(memory, entry + HEADER, key.bytes(), 0, key.length());
+      ByteBufferUtils.copyFromArrayToBuffer(memory, entry + HEADER + key.length(), cells, 0,
         cellsLength);
       if (waits && rows >= index.length) {
         growIndex();
@@ -217,17 +208,15 @@ final class RowStripe {
   private int find(RowKey key, int region) {
     int entry = index[slot(key.hash())];
     while (entry != NONE) {
-      ByteBuffer memory = pages.memory(entry);
-      int at = RowPages.offset(entry);
       if (
-        memory.getInt(at + HASH) == key.hash() && memory.getInt(at + REGION) == region
-          && memory.getInt(at + KEY_LENGTH) == key.length()
-          && ByteBufferUtils.equals(memory, at + HEADER, key.length(), key.bytes(), 0,
+        memory.getInt(entry + HASH) == key.hash() && memory.getInt(entry + REGION) == region
+          && memory.getInt(entry + KEY_LENGTH) == key.length()
+          && ByteBufferUtils.equals(memory, entry + HEADER, key.length(), key.bytes(), 0,
             key.length())
       ) {
         return entry;
       }
-      entry = memory.getInt(at + RowRing.NEXT);
+      entry = memory.getInt(entry + RowRing.NEXT);
     }
     return NONE;
   }
@@ -244,15 +233,15 @@ final class RowStripe {
 
   private void count(int entry, int difference) {
     metrics.addRows(difference);
-    CachedRegion region = regions.apply(pages.getInt(entry, REGION));
+    CachedRegion region = regions.apply(memory.getInt(entry + REGION));
     if (region != null) {
       region.addRows(difference);
     }
   }
 
   private void push(int entry) {
-    int slot = slot(pages.getInt(entry, HASH));
-    pages.putInt(entry, RowRing.NEXT, index[slot]);
+    int slot = slot(memory.getInt(entry + HASH));
+    memory.putInt(entry + RowRing.NEXT, index[slot]);
     index[slot] = entry;
   }
 
@@ -262,7 +251,7 @@ final class RowStripe {
     for (int first : old) {
       int entry = first;
       while (entry != NONE) {
-        int next = pages.getInt(entry, RowRing.NEXT);
+        int next = memory.getInt(entry + RowRing.NEXT);
         push(entry);
         entry = next;
       }
@@ -271,27 +260,27 @@ final class RowStripe {
 
   /** Takes an entry out of the index. Its memory is free when it is the oldest of its ring. */
   private void unlink(int entry) {
-    replaceLink(entry, pages.getInt(entry, RowRing.NEXT));
-    pages.putInt(entry, RowRing.NEXT, RowRing.DEAD);
+    replaceLink(entry, memory.getInt(entry + RowRing.NEXT));
+    memory.putInt(entry + RowRing.NEXT, RowRing.DEAD);
     rows--;
     count(entry, -1);
   }
 
   private void replaceLink(int entry, int link) {
-    int slot = slot(pages.getInt(entry, HASH));
+    int slot = slot(memory.getInt(entry + HASH));
     int current = index[slot];
     if (current == entry) {
       index[slot] = link;
       return;
     }
-    while (pages.getInt(current, RowRing.NEXT) != entry) {
-      current = pages.getInt(current, RowRing.NEXT);
+    while (memory.getInt(current + RowRing.NEXT) != entry) {
+      current = memory.getInt(current + RowRing.NEXT);
     }
-    pages.putInt(current, RowRing.NEXT, link);
+    memory.putInt(current + RowRing.NEXT, link);
   }
 
   private boolean isDead(int entry) {
-    return pages.getInt(entry, RowRing.NEXT) == RowRing.DEAD;
+    return memory.getInt(entry + RowRing.NEXT) == RowRing.DEAD;
   }
 
   /** Removes the oldest entry of the window, to the rest or for good. */
@@ -301,14 +290,14 @@ final class RowStripe {
       if (!isOpen(entry)) {
         unlink(entry);
       } else {
-        admit(entry, pages.getInt(entry, RowRing.LENGTH));
+        admit(entry, memory.getInt(entry + RowRing.LENGTH));
       }
     }
     window.removeOldest();
   }
 
   private boolean isOpen(int entry) {
-    return regions.apply(pages.getInt(entry, REGION)) != null;
+    return regions.apply(memory.getInt(entry + REGION)) != null;
   }
 
   private void admit(int entry, int length) {
@@ -333,13 +322,9 @@ final class RowStripe {
 
   /** Evicts a row for lack of memory. */
   private void evict(int entry) {
-    CachedRegion region = regions.apply(pages.getInt(entry, REGION));
+    CachedRegion region = regions.apply(memory.getInt(entry + REGION));
     if (region != null) {
       region.versions().unregister(rowHash(entry));
-    }
-    GhostEntries evicted = ghosts;
-    if (evicted != null && region != null) {
-      evicted.onEvicted(sketchHash(entry));
     }
     unlink(entry);
     metrics.countEvicted();
@@ -347,30 +332,21 @@ final class RowStripe {
 
   /** Returns the hash of the row, with which the key begins. */
   private int rowHash(int entry) {
-    int row = RowPages.offset(entry) + HEADER + Integer.BYTES;
-    return RowHash.of(pages.memory(entry), row, pages.getInt(entry, HEADER));
+    return RowHash.of(memory, entry + HEADER + Integer.BYTES, memory.getInt(entry + HEADER));
   }
 
   private int frequency(int entry) {
-    return sketch.frequency(sketchHash(entry));
-  }
-
-  private long sketchHash(int entry) {
-    return FrequencySketch.hash(pages.getInt(entry, HASH));
-  }
-
-  void setGhosts(GhostEntries ghosts) {
-    this.ghosts = ghosts;
+    return sketch.frequency(FrequencySketch.hash(memory.getInt(entry + HASH)));
   }
 
   /** Makes the oldest entry of the rest the newest. */
   private void renewOldest(int entry) {
-    int length = pages.getInt(entry, RowRing.LENGTH);
+    int length = memory.getInt(entry + RowRing.LENGTH);
     copyOut(entry, length);
     main.removeOldest();
     int address = main.add(length);
     if (address == NONE) {
-      // It would not be contiguous at the end of the page.
+      // It would not be contiguous at the end of the ring.
       unlink(entry);
       return;
     }
@@ -382,57 +358,11 @@ final class RowStripe {
     if (moved.length < length) {
       moved = new byte[length];
     }
-    ByteBufferUtils.copyFromBufferToArray(moved, pages.memory(entry), RowPages.offset(entry), 0,
-      length);
+    ByteBufferUtils.copyFromBufferToArray(moved, memory, entry, 0, length);
   }
 
   private void copyIn(int address, int length) {
-    ByteBufferUtils.copyFromArrayToBuffer(pages.memory(address), RowPages.offset(address), moved, 0,
-      length);
-  }
-
-  /**
-   * Adds a page, for as long as it is not removed.
-   * @param memory all of a buffer, that nothing else uses; of more than
-   *               {@link RowPages#MAX_PAGE} bytes the first are used
-   * @return null if it is too small, or there are too many
-   */
-  RowPage add(ByteBuffer memory) {
-    if (memory.capacity() < maxEntry) {
-      return null;
-    }
-    lock.lock();
-    try {
-      ByteBuffer part = memory.duplicate();
-      part.position(0).limit(Math.min(memory.capacity(), RowPages.MAX_PAGE) & -RowPages.UNIT);
-      RowPage page = pages.add(part.slice());
-      if (page != null) {
-        long size = window.capacity() + main.capacity() + page.size();
-        boolean toWindow = (window.capacity() + page.size()) * WINDOW_SHARE <= size;
-        (toWindow ? window : main).add(page);
-      }
-      return page;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Removes a page that was added, and evicts its rows. No thread accesses its memory after this
-   * method has returned, as lookups copy a row under the lock under which the page is removed.
-   */
-  void remove(RowPage page) {
-    lock.lock();
-    try {
-      page.ring().remove(page, entry -> {
-        if (!isDead(entry)) {
-          evict(entry);
-        }
-      });
-      pages.remove(page);
-    } finally {
-      lock.unlock();
-    }
+    ByteBufferUtils.copyFromArrayToBuffer(memory, address, moved, 0, length);
   }
 
   /** Removes all rows. */

@@ -30,7 +30,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Hits of ghost entries are about those that more memory would have. */
+/** Requests for entries that more items would have made hits. */
 @Category({ IOTests.class, SmallTests.class })
 public class TestGhostEntries {
   @ClassRule
@@ -40,81 +40,15 @@ public class TestGhostEntries {
   private FrequencySketch sketch;
   private GhostEntries ghosts;
 
-  private void open(int entries, int ghostEntries) {
-    sketch = new FrequencySketch(2 * entries);
-    ghosts = new GhostEntries(sketch);
-    ghosts.setEntries(ghostEntries);
-  }
-
-  private void openForItems(int items) {
+  private void open(int items) {
     sketch = new FrequencySketch(10_000);
-    ghosts = GhostEntries.ofItems(sketch, items);
+    ghosts = new GhostEntries(sketch, items);
   }
 
   private void request(long entry) {
     long hash = FrequencySketch.hash(entry);
     sketch.increment(hash);
-    ghosts.onMiss(hash, false);
-  }
-
-  /** A loop is the worst case of ghost entries in the order of requests: none is hit. */
-  @Test
-  public void testLoopThatExceedsTheMemory() {
-    for (int entries : new int[] { 10, 100, 1000, 30_000 }) {
-      open(10 * entries, entries);
-      loop(entries, 20);
-      long before = ghosts.getHits();
-      // Ties are broken at random: of few entries, more loops.
-      int loops = 1 + 3000 / entries;
-      loop(entries, loops);
-      double hits = (double) (ghosts.getHits() - before) / loops;
-      assertEquals(entries + " entries", 1, hits / entries, 0.35);
-    }
-  }
-
-  private void loop(int entries, int times) {
-    for (int loop = 0; loop < times; loop++) {
-      for (int i = 0; i < 10 * entries; i++) {
-        request(i);
-      }
-    }
-  }
-
-  /** The entries that are requested most are kept, in whatever order. */
-  @Test
-  public void testHotEntriesBesideASingleScan() {
-    open(100_000, 2000);
-    Random random = new Random(1);
-    long before = 0;
-    int hot = 0;
-    for (int i = 0; i < 400_000; i++) {
-      if (i == 200_000) {
-        before = ghosts.getHits();
-        hot = 0;
-      }
-      if (random.nextInt(4) == 0) {
-        request(random.nextInt(1000));
-        hot++;
-      } else {
-        request(1_000_000 + i);
-      }
-    }
-    double hits = ghosts.getHits() - before;
-    assertEquals(1, hits / hot, 0.1);
-  }
-
-  @Test
-  public void testWhatIsAdmittedIsNoGhost() {
-    open(100, 100);
-    long hash = FrequencySketch.hash(1);
-    ghosts.onEvicted(hash);
-    ghosts.onMiss(hash, true);
-    assertEquals(1, ghosts.getHits());
-    ghosts.onMiss(hash, true);
-    assertEquals(1, ghosts.getHits());
-    ghosts.onMiss(hash, false);
-    ghosts.onMiss(hash, false);
-    assertEquals(2, ghosts.getHits());
+    ghosts.onMiss(hash);
   }
 
   private void request(long entry, int times) {
@@ -125,7 +59,7 @@ public class TestGhostEntries {
 
   @Test
   public void testTellsHowOftenEachEntryWasAskedForTheHighestCountFirst() {
-    openForItems(10);
+    open(10);
     assertEquals(0, ghosts.counts().length);
     request(1, 4);
     request(2, 1);
@@ -136,7 +70,7 @@ public class TestGhostEntries {
 
   @Test
   public void testCountsThoseThatAreAskedForMostAmongManyOthers() {
-    openForItems(10);
+    open(10);
     Random random = new Random(1);
     long[] asked = new long[10];
     for (int i = 0; i < 100_000; i++) {
@@ -159,7 +93,7 @@ public class TestGhostEntries {
 
   @Test
   public void testEntryThatReplacesAnotherBeginsAnew() {
-    openForItems(10);
+    open(10);
     request(1, 1000);
     assertArrayEquals(new long[] { 999 }, ghosts.counts());
     // There are many times as many as slots; the first one is not requested meanwhile.
@@ -169,23 +103,12 @@ public class TestGhostEntries {
     assertTrue("" + ghosts.counts()[0], ghosts.counts()[0] < 5);
   }
 
-  @Test
-  public void testEntryThatWasAdmittedBeginsAnew() {
-    openForItems(10);
-    request(1, 3);
-    assertArrayEquals(new long[] { 2 }, ghosts.counts());
-    ghosts.onMiss(FrequencySketch.hash(1), true);
-    assertEquals(0, ghosts.counts().length);
-    request(1, 2);
-    assertArrayEquals(new long[] { 1 }, ghosts.counts());
-  }
-
   /** Of as many items as there may be, none is left out, within the limit of the table. */
   @Test
   public void testEachOfManyPlacesHasAnEntry() {
     int items = 20_000;
     sketch = new FrequencySketch(items);
-    ghosts = GhostEntries.ofItems(sketch, items);
+    ghosts = new GhostEntries(sketch, items);
     for (int times = 0; times < 3; times++) {
       for (int entry = 1; entry <= items; entry++) {
         request(entry);
@@ -193,6 +116,6 @@ public class TestGhostEntries {
     }
     long[] counts = ghosts.counts();
     assertTrue(counts.length + " of " + items, counts.length > 0.95 * items);
-    assertEquals(0, GhostEntries.ofItems(sketch, Integer.MAX_VALUE).counts().length);
+    assertEquals(0, new GhostEntries(sketch, Integer.MAX_VALUE).counts().length);
   }
 }

@@ -258,15 +258,6 @@ public class TestRowCache {
     assertFalse(RowCacheSettings.of(conf).isEnabled(none));
     assertFalse("the master's own", RowCacheSettings.of(conf).isEnabled(
       TableDescriptorBuilder.newBuilder(MasterRegionFactory.TABLE_NAME).build()));
-    conf.set(RowCacheSettings.L1_SHARE_KEY, "0.81");
-    e = assertThrows(IllegalArgumentException.class, () -> RowCacheSettings.of(conf));
-    assertTrue(e.getMessage(), e.getMessage().contains(RowCacheSettings.L1_SHARE_KEY));
-    conf.set(RowCacheSettings.L1_SHARE_KEY, "0.8");
-    assertEquals(0.8, RowCacheSettings.of(conf).l1Share(), 0);
-    conf.setInt(RowCacheSettings.SIZE_KEY, 0);
-    e = assertThrows(IllegalArgumentException.class, () -> RowCacheSettings.of(conf));
-    assertTrue(e.getMessage(), e.getMessage().contains(RowCacheSettings.L1_SHARE_KEY));
-    conf.setInt(RowCacheSettings.SIZE_KEY, 2);
     assertFalse(RowCacheSettings.of(conf).isEnabled(
       TableDescriptorBuilder.newBuilder(TableName.META_TABLE_NAME).build()));
   }

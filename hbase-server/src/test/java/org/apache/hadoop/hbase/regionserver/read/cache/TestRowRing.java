@@ -22,12 +22,8 @@ import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.testclassification.SmallTests;
@@ -35,7 +31,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-/** Rings whose pages are added and removed at any time, compared with a queue. */
+/** Rings of entries, compared with a queue. */
 @Category({ RegionServerTests.class, SmallTests.class })
 public class TestRowRing {
   @ClassRule
@@ -57,21 +53,35 @@ public class TestRowRing {
     }
   }
 
-  private final RowPages pages = new RowPages();
-  private final RowRing ring = new RowRing();
   private final Deque<Entry> entries = new ArrayDeque<>();
-  private final List<RowPage> added = new ArrayList<>();
+  private ByteBuffer memory;
+  private RowRing ring;
+  private int from;
+  private int to;
   private int ids;
+
+  /** Opens a ring in a part of a memory, of which nothing else is to be changed. */
+  private void open(int size) {
+    from = RowRing.UNIT * 3;
+    to = from + size;
+    memory = ByteBuffer.allocate(to + RowRing.UNIT);
+    for (int at = 0; at < memory.capacity(); at++) {
+      memory.put(at, (byte) 0x55);
+    }
+    ring = new RowRing(memory, from, to);
+    assertEquals(size, ring.size());
+  }
 
   private boolean add(int length) {
     int address = ring.add(length);
-    if (address == RowPages.NONE) {
+    if (address == RowRing.NONE) {
       return false;
     }
-    pages.putInt(address, RowRing.NEXT, RowPages.NONE);
-    assertEquals(length, pages.getInt(address, RowRing.LENGTH));
+    assertTrue(address >= from && address + length <= to);
+    memory.putInt(address + RowRing.NEXT, RowRing.NONE);
+    assertEquals(length, memory.getInt(address + RowRing.LENGTH));
     for (int at = ID; at < length; at += Integer.BYTES) {
-      pages.putInt(address, at, ids);
+      memory.putInt(address + at, ids);
     }
     entries.add(new Entry(address, length, ids++));
     return true;
@@ -79,7 +89,7 @@ public class TestRowRing {
 
   private void removeOldest() {
     int oldest = ring.oldest();
-    if (pages.getInt(oldest, RowRing.NEXT) != RowRing.DEAD) {
+    if (memory.getInt(oldest + RowRing.NEXT) != RowRing.DEAD) {
       Entry entry = entries.remove();
       assertEquals(entry.address, oldest);
       assertIsWhole(entry);
@@ -89,47 +99,15 @@ public class TestRowRing {
 
   private void assertIsWhole(Entry entry) {
     for (int at = ID; at < entry.length; at += Integer.BYTES) {
-      assertEquals(entry.id, pages.getInt(entry.address, at));
+      assertEquals(entry.id, memory.getInt(entry.address + at));
     }
   }
 
-  private void addPage(int size) {
-    RowPage page = pages.add(ByteBuffer.allocate(size));
-    ring.add(page);
-    added.add(page);
-  }
-
-  private void removePage(int index) {
-    RowPage page = added.remove(index);
-    Set<Integer> removed = new HashSet<>();
-    ring.remove(page, entry -> {
-      if (pages.getInt(entry, RowRing.NEXT) != RowRing.DEAD) {
-        assertTrue(removed.add(entry));
-      }
-    });
-    Set<Integer> expected = new HashSet<>();
-    entries.removeIf(entry -> {
-      boolean there = pages.memory(entry.address) == page.memory();
-      return there && expected.add(entry.address);
-    });
-    assertEquals(expected, removed);
-    // Whoever gets it next writes to it.
-    for (int at = 0; at < page.size(); at++) {
-      page.memory().put(at, (byte) 0x55);
-    }
-    pages.remove(page);
-  }
-
-  private int run(Random random, int own, int most, int maxLength) {
+  private void run(Random random, int size, int maxLength) {
     int full = 0;
-    pages.addAll(ByteBuffer.allocate(own), 0, own, ring);
+    open(size);
     for (int i = 0; i < 20_000; i++) {
-      int action = random.nextInt(100);
-      if (action == 0 && added.size() < most) {
-        addPage(maxLength + 8 * random.nextInt(20));
-      } else if (action == 1 && !added.isEmpty()) {
-        removePage(random.nextInt(added.size()));
-      } else if (action < 5 && !entries.isEmpty()) {
+      if (random.nextInt(100) < 5 && !entries.isEmpty()) {
         removeOldest();
       } else {
         int length = 16 + 8 * random.nextInt(maxLength / 8 - 1);
@@ -139,68 +117,62 @@ public class TestRowRing {
         }
       }
       // Each is also checked when it is removed.
-      if (i % (100 + own / 100) == 0) {
+      if (i % (100 + size / 100) == 0) {
         entries.forEach(this::assertIsWhole);
       }
+      if (i % 7919 == 7918) {
+        ring.clear();
+        entries.clear();
+      }
     }
-    long held = entries.stream().mapToLong(entry -> entry.length).sum();
-    assertTrue(held + " of " + ring.capacity(), held <= ring.capacity());
-    while (!added.isEmpty()) {
-      removePage(random.nextInt(added.size()));
+    assertTrue(full > 0);
+    for (int at = 0; at < from; at++) {
+      assertEquals(0x55, memory.get(at));
+      assertEquals(0x55, memory.get(to + at % RowRing.UNIT));
     }
-    assertEquals(own, ring.capacity());
-    entries.forEach(this::assertIsWhole);
-    return full;
   }
 
-  private void runAll(int own, int most, int maxLength) {
+  private void runAll(int size, int maxLength) {
     for (int seed = 0; seed < 30; seed++) {
-      TestRowRing test = new TestRowRing();
-      assertTrue(test.run(new Random(seed), own, most, maxLength) > 0);
+      new TestRowRing().run(new Random(seed), size, maxLength);
     }
   }
 
   @Test
-  public void testOnePageOfItsOwnAndOneAdded() {
-    runAll(256, 1, 256);
-    runAll(1024, 1, 64);
+  public void testFewEntries() {
+    runAll(256, 256);
+    runAll(264, 256);
+    runAll(64, 64);
   }
 
   @Test
-  public void testManyPages() {
-    runAll(1024, 3, 256);
-    runAll(4096, 17, 128);
+  public void testManyEntries() {
+    runAll(1024, 64);
+    runAll(4096, 128);
+    runAll(100_000, 4096);
+  }
+
+  /** A ring that is full all the time is used but for what an entry does not fit into. */
+  @Test
+  public void testAllOfTheMemoryIsUsed() {
+    open(1000);
+    for (int i = 0; i < 1000; i++) {
+      while (!add(48)) {
+        removeOldest();
+      }
+      assertEquals(Math.min(20, i + 1), entries.size());
+    }
   }
 
   @Test
-  public void testEntriesThatJustFitAPage() {
-    runAll(64, 5, 64);
-    runAll(2 * RowPages.MAX_PAGE, 2, 4096);
-    pages.addAll(ByteBuffer.allocate(128), 0, 128, ring);
-    addPage(128);
+  public void testAnEntryThatJustFits() {
+    open(128);
     for (int i = 0; i < 100; i++) {
       if (!add(128)) {
         removeOldest();
         assertTrue(add(128));
       }
-      assertEquals(Math.min(2, i + 1), entries.size());
-    }
-    removePage(0);
-    assertEquals(1, entries.size());
-  }
-
-  /** A ring that is full all the time uses each page but for what an entry does not fit into. */
-  @Test
-  public void testAddedPagesAreFilled() {
-    pages.addAll(ByteBuffer.allocate(1000), 0, 1000, ring);
-    for (int i = 0; i < 9; i++) {
-      addPage(1000);
-      for (int j = 0; j < 1000; j++) {
-        while (!add(40)) {
-          removeOldest();
-        }
-      }
-      assertEquals(25 * (i + 2), entries.size());
+      assertEquals(1, entries.size());
     }
   }
 }
