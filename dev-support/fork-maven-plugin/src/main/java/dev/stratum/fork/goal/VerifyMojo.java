@@ -89,11 +89,9 @@ public final class VerifyMojo extends AbstractForkMojo {
       }
     }
     series.adds().forEach(orphans::remove);
-    for (String orphan : orphans) {
-      if (orphan.contains("/src/main/")) {
-        throw new ForkException("%s belongs to no patch; name it in the 'Adds:' of one.", orphan);
-      }
-      getLog().warn(orphan + " belongs to no patch and would not be exported");
+    if (!orphans.isEmpty()) {
+      throw new ForkException("%s: of no patch; name it in the 'Adds:' of one.",
+        String.join(", ", orphans));
     }
   }
 }
