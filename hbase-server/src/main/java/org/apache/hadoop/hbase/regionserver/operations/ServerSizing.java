@@ -89,7 +89,7 @@ final class ServerSizing {
   /** The direct memory that the index of the segment cache leaves to others. */
   final long reserve;
   final long l1;
-  /** The memory of the row cache without what it borrows from L1; 0 without one. */
+  /** The memory of the row cache; 0 without one. */
   final long rowCache;
   final long l2;
   final long blocks;
