@@ -77,7 +77,7 @@ public class TestPackages {
 
   /** These use any other one: the server itself, and what shows or checks all features. */
   private static final Set<String> TOP =
-    Set.of("regionserver", "regionserver.http", "regionserver.operations");
+    Set.of("regionserver", "regionserver.operations");
 
   /** Builds the tiers, which implement the package's interfaces. */
   private static final String FACTORY = "io.hfile.composite.CompositeBucketCacheFactory";
@@ -187,7 +187,7 @@ public class TestPackages {
       violations("io.hfile.composite.E", "import " + BASE + "io.hfile.segment.B;", added));
     assertEquals(List.of(), violations("ipc.C", "/* " + counter + "*/ // " + counter, added));
     assertEquals(List.of(), violations("ipc.C", "a(\"" + counter.trim() + "\");", added));
-    assertEquals(List.of(), violations("regionserver.http.F", counter, added));
+    assertEquals(List.of(), violations("regionserver.operations.F", counter, added));
     assertEquals(List.of(),
       violations("regionserver.write.G", "import " + BASE + "ipc.C;", added));
     assertEquals(Map.of("ipc.Server", "a\n"), hooks("--- a/hbase-server/" + MAIN

@@ -64,7 +64,7 @@ final class RunLocal {
   private static final String ADDRESSES = """
         web UI        http://localhost:%d/master-status
                       http://localhost:%d/rs-status
-                      http://localhost:%<d/tiers
+                      http://localhost:%<d/features
         client        %s=%s
                       %s=%s
 

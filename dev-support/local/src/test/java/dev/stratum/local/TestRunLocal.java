@@ -46,7 +46,7 @@ public class TestRunLocal extends RunLocalFixture {
     get(address.group());
     assertSaysWhatRuns(get(address.group().replace("rs-status",
       "jmx?qry=Hadoop:service=HBase,name=Info")));
-    assertTrue(output(), output().contains(address.group().replace("rs-status", "tiers")));
+    assertTrue(output(), output().contains(address.group().replace("rs-status", "features")));
     assertSecondRunIsRefused();
     process.destroy();
     assertEquals(TERMINATED, awaitEnd());

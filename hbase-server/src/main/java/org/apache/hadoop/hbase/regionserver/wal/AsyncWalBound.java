@@ -390,11 +390,11 @@ public class AsyncWalBound {
     metrics.closed();
   }
 
-  public long unsyncedBytes() {
+  long unsyncedBytes() {
     return withoutSynced(now -> bytes());
   }
 
-  public long oldestNanos() {
+  long oldestNanos() {
     return withoutSynced(now -> older.age(now));
   }
 
@@ -402,7 +402,7 @@ public class AsyncWalBound {
    * Returns the maximum time that an acknowledged write has waited, or is waiting, for its sync, in
    * nanoseconds.
    */
-  public long maxWindowNanos() {
+  long maxWindowNanos() {
     return withoutSynced(now -> Math.max(maxWindow, older.age(now)));
   }
 
@@ -412,7 +412,7 @@ public class AsyncWalBound {
     return since == NONE ? 0 : Math.max(0, clock.getAsLong() - since);
   }
 
-  public long blockedWriters() {
+  long blockedWriters() {
     return withoutSynced(now -> blockedWriters);
   }
 
@@ -421,7 +421,7 @@ public class AsyncWalBound {
     return closed && unsyncedBytes() == 0;
   }
 
-  public String name() {
+  String name() {
     return name;
   }
 }

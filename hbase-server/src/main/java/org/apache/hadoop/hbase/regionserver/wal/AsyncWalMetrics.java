@@ -20,9 +20,6 @@ package org.apache.hadoop.hbase.regionserver.wal;
 import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
 import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
 
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -84,7 +81,7 @@ public final class AsyncWalMetrics {
   }
 
   /** Rounds up, so that the loss window is never underestimated. */
-  public static long millis(long nanos) {
+  static long millis(long nanos) {
     return TimeUnit.NANOSECONDS.toMillis(nanos + TimeUnit.MILLISECONDS.toNanos(1) - 1);
   }
 
@@ -110,14 +107,9 @@ public final class AsyncWalMetrics {
     }
   }
 
-  /**
-   * Returns, by name, the bounds of WALs with counted writes, and of open WALs that had such
-   * writes.
-   */
-  public List<AsyncWalBound> open() {
-    List<AsyncWalBound> open = new ArrayList<>(bounds);
-    open.sort(Comparator.comparing(AsyncWalBound::name));
-    return open;
+  /** Returns the bounds of WALs with counted writes, and of open WALs that had such writes. */
+  Set<AsyncWalBound> open() {
+    return bounds;
   }
 
   void started(AsyncWalBound.Cause cause) {
@@ -154,12 +146,12 @@ public final class AsyncWalMetrics {
       bounds.stream().mapToLong(AsyncWalBound::maxWindowNanos).max().orElse(0));
   }
 
-  public long startedCount(AsyncWalBound.Cause cause) {
+  long startedCount(AsyncWalBound.Cause cause) {
     return started[cause.ordinal()].sum();
   }
 
   /** Returns the number of syncs for waiting writers, flushes and full batches. */
-  public long otherSyncCount() {
+  long otherSyncCount() {
     long own = 0;
     for (LongAdder count : started) {
       own += count.sum();
@@ -167,11 +159,11 @@ public final class AsyncWalMetrics {
     return Math.max(0, allSyncs.sum() - own);
   }
 
-  public long failedCount() {
+  long failedCount() {
     return failed.sum();
   }
 
-  public long blockedCount() {
+  long blockedCount() {
     return blocked.sum();
   }
 

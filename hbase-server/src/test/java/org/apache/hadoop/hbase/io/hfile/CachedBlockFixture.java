@@ -31,6 +31,11 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCache;
+import org.apache.hadoop.hbase.metrics.Counter;
+import org.apache.hadoop.hbase.metrics.Gauge;
+import org.apache.hadoop.hbase.metrics.Metric;
+import org.apache.hadoop.hbase.metrics.MetricRegistries;
+import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.nio.ByteBuff;
 
 /** Blocks of a given type and size, as a reader hands them to a cache. */
@@ -89,6 +94,19 @@ public final class CachedBlockFixture {
     conf.setInt("hbase.bucketcache.l2.size", l2Mb);
     conf.set("hbase.bucketcache.l2.ioengine", l2Engine);
     return conf;
+  }
+
+  /** Returns the value of a metric of the tiers, such as L1HitCount. */
+  public static long tierMetric(String name) {
+    for (MetricRegistry registry : MetricRegistries.global().getMetricRegistries()) {
+      if (registry.getMetricRegistryInfo().getMetricsName().equals("BlockCacheTiers")) {
+        Metric metric = registry.get(name).get();
+        return metric instanceof Counter
+          ? ((Counter) metric).getCount()
+          : (Long) ((Gauge<?>) metric).getValue();
+      }
+    }
+    throw new AssertionError("There are no metrics of tiers");
   }
 
   /** Returns buffers of 2 KB, for blocks of 512 bytes or more. */

@@ -49,10 +49,6 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.experimental.categories.Category;
 
-import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
-import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
-import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
-
 /** A server whose WAL has a bound: what it tells of it, and who reads the WAL. */
 @Category({ RegionServerTests.class, MediumTests.class })
 public class TestBoundedAsyncWalOnCluster {
@@ -144,62 +140,13 @@ public class TestBoundedAsyncWalOnCluster {
       // Another one's sync may be faster than the write, which is not at risk then.
       util.waitFor(120_000, 10, () -> {
         put(table, "told");
-        return hasWindow(JsonParser.parseString(get("/async-wal?format=json")).getAsJsonObject());
+        return AsyncWalMetrics.get().maxWindowNanos() > 0;
       });
     }
-    String page = get("/rs-status");
-    assertTrue(page, page.contains("<h3>Unsynced Writes</h3>"));
-    assertTrue(page, page.contains("acknowledged without a sync is 10 ms old"));
-    assertTrue(page, page.contains("AsyncFSWAL"));
-    page = get("/async-wal");
-    assertTrue(page, page.contains("<h1>Unsynced Writes "));
-    assertTrue(page, page.contains("acknowledged without a sync is 10 ms old"));
+    String page = get("/features");
+    assertTrue(page, page.contains("<h2>Writes acknowledged before they are synced</h2>"));
+    assertTrue(page, page.contains("<td>BlockedWriters</td><td>0</td>"));
+    assertFalse(page, page.contains("<td>MaxWindowMillis</td><td>0</td>"));
     assertTrue("with the header of all pages", page.contains("navbar"));
-  }
-
-  @Test
-  public void testPageNamesWalsAsServersAndSaysWhySyncsStarted() throws Exception {
-    moveTo(0);
-    try (Table table = util.getConnection().getTable(TABLE)) {
-      put(table, "named");
-    }
-    String server = SharedCluster.first().getServerName().toString();
-    for (String path : new String[] { "/async-wal", "/rs-status" }) {
-      String page = get(path);
-      String section = page.substring(page.indexOf("Unsynced Writes"));
-      section = section.substring(0, section.indexOf("</section>"));
-      assertFalse(section, section.contains("%2C"));
-      assertTrue(section, section.contains("<td class=\"w\">AsyncFSWAL " + server));
-      for (String reason : new String[] { "Age of the oldest write", "Number of unsynced bytes",
-        "Half of the maximum of unsynced bytes", "SYNC_WAL writes, flushes, rolls, full batches",
-        "Failed, and retried" }) {
-        assertTrue(reason, section.contains("<td class=\"w\">" + reason + "</td>"));
-      }
-      assertEquals("each scrolls within the window", section.split("<table", -1).length,
-        section.split("<div class=\"table-responsive\">\n<table", -1).length);
-    }
-  }
-
-  /** Upstream's tables have up to seven columns of numbers. */
-  @Test
-  public void testTablesOfTheStatusPageScrollInNarrowWindows() throws Exception {
-    String page = get("/rs-status").replaceAll("\\s+", " ");
-    assertTrue(page, page.contains("@media (max-width: 575px) { .content .table "
-      + "{ display: block; overflow-x: auto; }"));
-  }
-
-  private boolean hasWindow(JsonObject json) {
-    assertTrue(json.get("enabled").getAsBoolean());
-    assertEquals(util.getMiniHBaseCluster().getRegionServer(0).getServerName().toString(),
-      json.get("server").getAsString());
-    boolean found = false;
-    for (JsonElement element : json.getAsJsonArray("wals")) {
-      JsonObject wal = element.getAsJsonObject();
-      assertTrue(wal.toString(), wal.get("unsyncedBytes").getAsLong() >= 0);
-      assertTrue(wal.toString(), wal.get("oldestUnsyncedMillis").getAsLong() >= 0);
-      assertEquals(wal.toString(), 0, wal.get("blockedWriters").getAsLong());
-      found |= wal.get("maxWindowMillis").getAsLong() > 0;
-    }
-    return found;
   }
 }

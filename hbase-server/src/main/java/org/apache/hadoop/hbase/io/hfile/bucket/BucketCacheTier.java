@@ -37,7 +37,6 @@ import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
-import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.composite.TierSettings;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -416,7 +415,7 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
 
   void evictOrphans(long nowNanos) {
     List<OrphanFiles.File> files = new ArrayList<>();
-    forEachFile((file, blocks, bytes) -> files.add(() -> file));
+    metrics.stored().files().forEach(file -> files.add(() -> file));
     orphanFiles.add(orphans.drop(name, files, online, true, nowNanos,
       file -> evictBlocksByHfileName(file.name())));
   }
@@ -527,11 +526,6 @@ public class BucketCacheTier extends BucketCache implements CacheTier {
     if (orphans != null) {
       visitor.visit(MetricKind.COUNTER, "OrphanFileCount", orphanFiles::sum);
     }
-  }
-
-  @Override
-  public void forEachFile(TierBlockCounts.FileVisitor visitor) {
-    metrics.stored().forEachFile(visitor);
   }
 
   /**

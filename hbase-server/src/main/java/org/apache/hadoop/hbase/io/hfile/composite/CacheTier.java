@@ -72,9 +72,6 @@ public interface CacheTier extends BlockCache, HotBlockCache {
   /** Returns the bytes of index, bloom and other meta blocks stored. */
   long getMetaBlockSize();
 
-  /** Visits each file of which the tier stores blocks. Costs O(files), whatever the tier holds. */
-  void forEachFile(TierBlockCounts.FileVisitor visitor);
-
   /**
    * Passes each metric to the visitor, with its name without the tier's. Reading a value is cheap,
    * whatever the tier holds.

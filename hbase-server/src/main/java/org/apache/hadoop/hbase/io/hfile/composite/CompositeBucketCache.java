@@ -101,8 +101,8 @@ public class CompositeBucketCache extends CombinedBlockCache
       Math.max(1, second.getMaxSize() / EXPECTED_BLOCK_BYTES), second::hasSpareSpace);
     this.metrics =
       new CompositeBucketCacheMetrics(first, second, this::getReturnedBlockCount, admission);
-    this.firstReads = metrics.getTiers().get(0).getReadLatencies();
-    this.secondReads = metrics.getTiers().get(1).getReadLatencies();
+    this.firstReads = metrics.firstReads();
+    this.secondReads = metrics.secondReads();
   }
 
   /** Returns whether blocks are in a composite cache, neither tier of which is on the heap. */
@@ -485,11 +485,6 @@ public class CompositeBucketCache extends CombinedBlockCache
     setMetaIdleMs(metaIdleMs);
     setPromotedShare(share);
     setSecondMissOnly(secondMissOnly);
-  }
-
-  /** Returns what the tiers have to tell, for as long as the cache is open. */
-  public CompositeBucketCacheMetrics getMetrics() {
-    return metrics;
   }
 
   /** Returns how often a meta block was copied from L2 back into L1. */

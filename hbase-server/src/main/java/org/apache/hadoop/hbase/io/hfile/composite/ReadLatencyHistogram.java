@@ -34,10 +34,10 @@ import org.apache.yetus.audience.InterfaceAudience;
  * percentiles. Recording adds 1 to one counter. Thread-safe.
  */
 @InterfaceAudience.Private
-public final class ReadLatencyHistogram {
+final class ReadLatencyHistogram {
 
   /** What {@link #start} returns for a read that is not timed. */
-  public static final long NOT_TIMED = 0;
+  static final long NOT_TIMED = 0;
 
   private static final int SUB_BUCKET_BITS = 4;
   private static final int SUB_BUCKETS = 1 << SUB_BUCKET_BITS;
@@ -55,15 +55,16 @@ public final class ReadLatencyHistogram {
   private volatile Summary summary = NOTHING;
 
   /** The times of the last minute, in nanoseconds. */
-  @InterfaceAudience.Private
-  public static final class Summary {
-    private final long total;
-    private final long count;
-    private final long median;
-    private final long p95;
-    private final long p99;
-    private final long p999;
-    private final long max;
+  static final class Summary {
+    /** How many reads were timed since the start. */
+    final long total;
+    /** How many reads were timed in the last minute; the others are 0 if none was. */
+    final long count;
+    final long median;
+    final long p95;
+    final long p99;
+    final long p999;
+    final long max;
 
     private Summary(long total, long count, long median, long p95, long p99, long p999,
       long max) {
@@ -74,36 +75,6 @@ public final class ReadLatencyHistogram {
       this.p99 = p99;
       this.p999 = p999;
       this.max = max;
-    }
-
-    /** Returns how many reads were timed since the start. */
-    public long getTotal() {
-      return total;
-    }
-
-    /** Returns how many reads were timed in the last minute; all others are 0 if none was. */
-    public long getCount() {
-      return count;
-    }
-
-    public long getMedian() {
-      return median;
-    }
-
-    public long getP95() {
-      return p95;
-    }
-
-    public long getP99() {
-      return p99;
-    }
-
-    public long getP999() {
-      return p999;
-    }
-
-    public long getMax() {
-      return max;
     }
   }
 
@@ -124,7 +95,7 @@ public final class ReadLatencyHistogram {
   }
 
   /** Returns the moment for {@link #end}, or {@link #NOT_TIMED}. */
-  public long start() {
+  long start() {
     if (mask != 0 && (ThreadLocalRandom.current().nextInt() & mask) != 0) {
       return NOT_TIMED;
     }
@@ -133,7 +104,7 @@ public final class ReadLatencyHistogram {
   }
 
   /** Records the time of a read that found a block. Reads that found none are not recorded. */
-  public void end(long start) {
+  void end(long start) {
     if (start != NOT_TIMED) {
       record(System.nanoTime() - start);
     }
@@ -196,7 +167,7 @@ public final class ReadLatencyHistogram {
   }
 
   /** Returns the last minute, as it was summed up a few seconds ago at most. */
-  public Summary getSummary() {
+  Summary getSummary() {
     return summary;
   }
 }

@@ -17,6 +17,8 @@
  */
 package org.apache.hadoop.hbase.io.hfile.composite;
 
+import java.util.Collections;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -37,13 +39,6 @@ public final class TierBlockCounts {
   private final LongAdder[] counts = adders();
   private final LongAdder[] bytes = adders();
   private final ConcurrentMap<String, FileUse> files = new ConcurrentHashMap<>();
-
-  /** Takes what a tier stores of one file. */
-  @InterfaceAudience.Private
-  @FunctionalInterface
-  public interface FileVisitor {
-    void visit(String hfileName, long blocks, long bytes);
-  }
 
   private static final class FileUse {
     private final long blocks;
@@ -127,8 +122,8 @@ public final class TierBlockCounts {
     return sum;
   }
 
-  /** Visits each file with stored blocks; one that changes meanwhile may be missed. */
-  public void forEachFile(FileVisitor visitor) {
-    files.forEach((name, use) -> visitor.visit(name, use.blocks, use.bytes));
+  /** Returns the names of the files with stored blocks, as a live view. */
+  public Set<String> files() {
+    return Collections.unmodifiableSet(files.keySet());
   }
 }

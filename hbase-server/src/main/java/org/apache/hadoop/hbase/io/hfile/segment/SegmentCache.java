@@ -41,7 +41,6 @@ import org.apache.hadoop.hbase.io.hfile.bucket.RecoveredEntryAllocator;
 import org.apache.hadoop.hbase.io.hfile.composite.CacheTier;
 import org.apache.hadoop.hbase.io.hfile.composite.OnlineFiles;
 import org.apache.hadoop.hbase.io.hfile.composite.OrphanFiles;
-import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.segment.device.EntryTrailer;
 import org.apache.hadoop.hbase.io.hfile.segment.device.FileSegmentDevice;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
@@ -600,11 +599,6 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
   @Override
   public int getRpcRefCount(BlockCacheKey key) {
     return 0;
-  }
-
-  @Override
-  public void forEachFile(TierBlockCounts.FileVisitor visitor) {
-    files.forEachFile(visitor);
   }
 
   @Override

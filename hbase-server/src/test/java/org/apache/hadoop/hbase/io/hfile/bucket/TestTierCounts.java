@@ -21,8 +21,8 @@ import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.await;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.tierMetric;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
@@ -31,13 +31,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
-import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheMetrics;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.junit.After;
@@ -150,8 +150,7 @@ public class TestTierCounts {
     });
   }
 
-  private static void assertCountsAreThoseOfAWalk(CompositeBucketCacheMetrics.Tier tier,
-    BucketCacheTier cache) {
+  private static void assertCountsAreThoseOfAWalk(BucketCacheTier cache) {
     Map<String, Long> walked = new TreeMap<>();
     for (String type : new String[] { "Index", "Bloom", "Data", "Meta" }) {
       walked.put(type + "BlockCount", 0L);
@@ -179,51 +178,50 @@ public class TestTierCounts {
         walked.merge(type + "BlockCount", 1L, Long::sum);
         walked.merge(type + "BlockSize", (long) entry.getLength(), Long::sum);
       }
-      walkedFiles.merge(key.getHfileName() + " blocks", 1L, Long::sum);
-      walkedFiles.merge(key.getHfileName() + " bytes", (long) entry.getLength(), Long::sum);
+      walkedFiles.merge(key.getHfileName(), (long) entry.getLength(), Long::sum);
     });
-    Map<String, Long> counted = new TreeMap<>(tier.getValues());
-    counted.keySet().retainAll(walked.keySet());
-    assertEquals(tier.getName(), walked, counted);
+    walked.replaceAll((metric, count) -> count - tierMetric(cache.getName() + metric));
+    assertTrue(cache.getName() + walked, walked.values().stream().allMatch(more -> more == 0));
     Map<String, Long> countedFiles = new TreeMap<>();
-    tier.forEachFile((file, blocks, bytes) -> {
-      assertNull(countedFiles.put(file + " blocks", blocks));
-      countedFiles.put(file + " bytes", bytes);
-    });
-    assertEquals(tier.getName(), walkedFiles, countedFiles);
+    for (int i = 0; i < FILES; i++) {
+      long bytes = cache.cachedBytes("file" + i);
+      if (bytes > 0) {
+        countedFiles.put("file" + i, bytes);
+      }
+    }
+    assertEquals(cache.getName(), walkedFiles, countedFiles);
   }
 
   @Test
   public void testCountsAreExactAfterBlocksCameAndWentInEveryWayAtOnce() throws Exception {
-    List<CompositeBucketCacheMetrics.Tier> tiers = stressed.cache().getMetrics().getTiers();
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < 4; i++) {
         stressed.start(this::read);
       }
       stressed.start(this::takeAway);
-      Map<String, Long> before = tiers.get(0).getValues();
-      await(() -> Stream.of(GAUGES)
-        .allMatch(gauge -> tiers.get(0).get(gauge) > before.getOrDefault(gauge, 0L))
-        && tiers.get(1).get("EvictedBlockCount") > 0);
+      Map<String, Long> before = Stream.of(GAUGES)
+        .collect(Collectors.toMap(gauge -> gauge, gauge -> tierMetric("L1" + gauge)));
+      await(() -> Stream.of(GAUGES).allMatch(gauge -> tierMetric("L1" + gauge) > before.get(gauge))
+        && tierMetric("L2EvictedBlockCount") > 0);
       stressed.stop();
       settle();
-      assertCountsAreThoseOfAWalk(tiers.get(0), stressed.first());
-      assertCountsAreThoseOfAWalk(tiers.get(1), stressed.second());
+      assertCountsAreThoseOfAWalk(stressed.first());
+      assertCountsAreThoseOfAWalk(stressed.second());
     }
-    CompositeBucketCacheMetrics.Tier l2 = tiers.get(1);
-    assertTrue(l2.get("WrittenBytes") > l2.get("InsertedBlockCount") * 1000);
+    assertTrue(tierMetric("L2WrittenBytes") > tierMetric("L2InsertedBlockCount") * 1000);
     for (int i = 0; i < FILES; i++) {
       stressed.cache().evictBlocksByHfileName("file" + i);
     }
-    for (CompositeBucketCacheMetrics.Tier tier : tiers) {
+    for (String tier : new String[] { "L1", "L2" }) {
       for (String gauge : new String[] { "IndexBlockCount", "IndexBlockSize", "BloomBlockCount",
         "BloomBlockSize", "MetaBlockCount", "MetaBlockSize", "DataBlockCount", "DataBlockSize",
         "WaitingBlockCount", "Used" }) {
-        assertEquals(tier.getName() + gauge, 0, tier.get(gauge));
+        assertEquals(tier + gauge, 0, tierMetric(tier + gauge));
       }
-      tier.forEachFile((file, blocks, bytes) -> {
-        throw new AssertionError(file + " is still counted");
-      });
+    }
+    for (int i = 0; i < FILES; i++) {
+      assertEquals(0, stressed.first().cachedBytes("file" + i));
+      assertEquals(0, stressed.second().cachedBytes("file" + i));
     }
   }
 }

@@ -57,9 +57,6 @@ import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
 import org.apache.hadoop.hbase.io.hfile.ResizableBlockCache;
 import org.apache.hadoop.hbase.io.hfile.bucket.BucketCacheTier;
 import org.apache.hadoop.hbase.io.hfile.bucket.L1BucketCache;
-import org.apache.hadoop.hbase.metrics.Counter;
-import org.apache.hadoop.hbase.metrics.Gauge;
-import org.apache.hadoop.hbase.metrics.Metric;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -307,11 +304,7 @@ public class TestCompositeBucketCache {
   }
 
   private static long gauge(String name) {
-    Metric metric =
-      MetricRegistries.global().get(CompositeBucketCacheMetrics.INFO).get().get(name).get();
-    return metric instanceof Counter
-      ? ((Counter) metric).getCount()
-      : (Long) ((Gauge<?>) metric).getValue();
+    return CachedBlockFixture.tierMetric(name);
   }
 
   @Test

@@ -126,7 +126,7 @@ public class TestCompositeBucketCacheAdmission {
   }
 
   private long gauge(String name) {
-    return cache.getMetrics().getTiers().get(1).get(name);
+    return CachedBlockFixture.tierMetric("L2" + name);
   }
 
   private void assertCounts(long admitted, long rejected) {

@@ -149,7 +149,7 @@ public class TestCompositeBucketCachePage {
     String page = page();
     // HBase publishes those of its own classes only.
     assertFalse(page, page.contains("/devapidocs/"));
-    assertEquals("the cache and both tiers", 4, page.split("<a href=\"/tiers\">", -1).length);
+    assertEquals("the cache and both tiers", 4, page.split("<a href=\"/features\">", -1).length);
     cache.shutdown();
     conf = HBaseConfiguration.create();
     cache = BlockCacheFactory.createBlockCache(conf);

@@ -59,18 +59,18 @@ public class TestReadLatencyHistogram {
   @Test
   public void testPercentilesAreThoseOfWhatWasTimed() {
     ReadLatencyHistogram times = new ReadLatencyHistogram(1, 6);
-    assertEquals(0, times.getSummary().getMax());
+    assertEquals(0, times.getSummary().max);
     for (int i = 1; i <= 10_000; i++) {
       times.record(i * 1000L);
     }
     times.roll();
     ReadLatencyHistogram.Summary summary = times.getSummary();
-    assertEquals(10_000, summary.getCount());
-    assertAtMostASixteenthAbove(5_000_000, summary.getMedian());
-    assertAtMostASixteenthAbove(9_500_000, summary.getP95());
-    assertAtMostASixteenthAbove(9_900_000, summary.getP99());
-    assertAtMostASixteenthAbove(9_990_000, summary.getP999());
-    assertAtMostASixteenthAbove(10_000_000, summary.getMax());
+    assertEquals(10_000, summary.count);
+    assertAtMostASixteenthAbove(5_000_000, summary.median);
+    assertAtMostASixteenthAbove(9_500_000, summary.p95);
+    assertAtMostASixteenthAbove(9_900_000, summary.p99);
+    assertAtMostASixteenthAbove(9_990_000, summary.p999);
+    assertAtMostASixteenthAbove(10_000_000, summary.max);
   }
 
   @Test
@@ -81,8 +81,8 @@ public class TestReadLatencyHistogram {
     }
     times.record(TimeUnit.SECONDS.toNanos(2));
     times.roll();
-    assertAtMostASixteenthAbove(300, times.getSummary().getP999());
-    assertAtMostASixteenthAbove(TimeUnit.SECONDS.toNanos(2), times.getSummary().getMax());
+    assertAtMostASixteenthAbove(300, times.getSummary().p999);
+    assertAtMostASixteenthAbove(TimeUnit.SECONDS.toNanos(2), times.getSummary().max);
   }
 
   @Test
@@ -91,17 +91,17 @@ public class TestReadLatencyHistogram {
     times.record(1_000_000);
     for (int i = 0; i < 3; i++) {
       times.roll();
-      assertEquals("roll " + i, 1, times.getSummary().getCount());
+      assertEquals("roll " + i, 1, times.getSummary().count);
     }
     times.record(1000);
     times.roll();
-    assertEquals(1, times.getSummary().getCount());
-    assertAtMostASixteenthAbove(1000, times.getSummary().getMax());
+    assertEquals(1, times.getSummary().count);
+    assertAtMostASixteenthAbove(1000, times.getSummary().max);
     for (int i = 0; i < 3; i++) {
       times.roll();
     }
-    assertEquals(0, times.getSummary().getCount());
-    assertEquals(0, times.getSummary().getMedian());
+    assertEquals(0, times.getSummary().count);
+    assertEquals(0, times.getSummary().median);
   }
 
   @Test
@@ -117,7 +117,7 @@ public class TestReadLatencyHistogram {
     assertTrue("timed " + timed, timed > 9_200 && timed < 10_800);
     some.end(ReadLatencyHistogram.NOT_TIMED);
     some.roll();
-    assertEquals(0, some.getSummary().getCount());
+    assertEquals(0, some.getSummary().count);
     assertThrows(IllegalArgumentException.class, () -> new ReadLatencyHistogram(10, 6));
   }
 
@@ -138,6 +138,6 @@ public class TestReadLatencyHistogram {
       thread.join();
     }
     times.roll();
-    assertEquals(800_000, times.getSummary().getCount());
+    assertEquals(800_000, times.getSummary().count);
   }
 }

@@ -108,7 +108,7 @@ public class TestSegmentCacheAdmission {
   }
 
   private long gauge(String name) {
-    return cache.getMetrics().getTiers().get(1).get(name);
+    return CachedBlockFixture.tierMetric("L2" + name);
   }
 
   @Test

@@ -20,6 +20,7 @@ package org.apache.hadoop.hbase.io.hfile.segment;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.block;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.cache;
 import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.key;
+import static org.apache.hadoop.hbase.io.hfile.CachedBlockFixture.tierMetric;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
@@ -28,7 +29,6 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.util.List;
-import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -270,9 +270,8 @@ public class TestSegmentCacheSettings {
         assertEquals("read into the pool", 1, pool.getUsedBufferCount());
         assertEquals("given back", 1, pool.getFreeBufferCount());
         both.getBlock(key("data", 5000, BlockType.LEAF_INDEX), true, false, true).release();
-        Map<String, Long> gauges = composite.getMetrics().getTiers().get(1).getValues();
-        assertEquals(1, gauges.get("DataBlockCount").longValue());
-        assertEquals(1, gauges.get("HitCount").longValue());
+        assertEquals(1, tierMetric("L2DataBlockCount"));
+        assertEquals(1, tierMetric("L2HitCount"));
         both.evictBlock(key("data", 5000, BlockType.LEAF_INDEX));
       } finally {
         both.shutdown();

@@ -33,7 +33,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.hbase.io.hfile.BlockType.BlockCategory;
-import org.apache.hadoop.hbase.io.hfile.composite.TierBlockCounts;
 import org.apache.hadoop.hbase.io.hfile.segment.device.Location;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.yetus.audience.InterfaceAudience;
@@ -259,14 +258,6 @@ public final class CachedFiles {
   /** Returns the live files, as a live view. */
   public Collection<CachedFile> live() {
     return Collections.unmodifiableCollection(live.values());
-  }
-
-  /**
-   * Visits each file with stored blocks. A file that is inserted or removed concurrently may be
-   * missed.
-   */
-  public void forEachFile(TierBlockCounts.FileVisitor visitor) {
-    live.values().forEach(file -> visitor.visit(file.name(), file.blockCount(), file.byteCount()));
   }
 
   /** Returns the number of live files. */

@@ -305,8 +305,8 @@ public class TestIndexedBlocks {
 
   private static Map<String, String> contentOf(CachedFiles of) {
     Map<String, String> content = new TreeMap<>();
-    of.forEachFile((name, count, size) -> content.put(name, of.get(name).id() + " "
-      + of.get(name).getRegion() + " " + count + " " + size + " " + of.get(name).maxOffset()));
+    of.live().forEach(file -> content.put(file.name(), file.id() + " " + file.getRegion() + " "
+      + file.blockCount() + " " + file.byteCount() + " " + file.maxOffset()));
     return content;
   }
 }

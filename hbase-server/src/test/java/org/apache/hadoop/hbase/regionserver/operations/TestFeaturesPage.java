@@ -15,7 +15,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.apache.hadoop.hbase.regionserver.http;
+package org.apache.hadoop.hbase.regionserver.operations;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
@@ -78,15 +78,15 @@ import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
 import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
 
 /**
- * What the web server of a RegionServer shows of a prefetch before there is one, while it is under
- * a limit that is changed meanwhile, and afterwards; then the page of the tiers beside the pages
- * that are there. One test only: the metrics system does not come up twice in a process.
+ * The page of the features beside the pages that are there, and the metrics of a prefetch, whose
+ * limit is changed meanwhile, and of the tiers. One test only: the metrics system does not come up
+ * twice in a process.
  */
 @Category({ RegionServerTests.class, LargeTests.class })
-public class TestStatusPages {
+public class TestFeaturesPage {
   @ClassRule
   public static final HBaseClassTestRule CLASS_RULE =
-    HBaseClassTestRule.forClass(TestStatusPages.class);
+    HBaseClassTestRule.forClass(TestFeaturesPage.class);
 
   private static final TableName TABLE = TableName.valueOf("some.table");
   private static final byte[] FAMILY = Bytes.toBytes("f");
@@ -228,7 +228,7 @@ public class TestStatusPages {
   }
 
   private void assertPrefetchIsShownWhileThereIsAny() throws Exception {
-    assertFalse(getExisting("/rs-status").text.contains("<h3>Prefetch</h3>"));
+    assertFalse(getExisting("/features").text.contains("<h2>Prefetch into the block cache</h2>"));
     util.getAdmin().createTable(TableDescriptorBuilder.newBuilder(PREFETCHED)
       .setColumnFamily(
         ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setPrefetchBlocksOnOpen(true).build())
@@ -244,10 +244,9 @@ public class TestStatusPages {
     assertEquals(1, now.total().get(Count.QueuedFileCount));
     assertEquals(1, now.tables().get("a_table").get(Count.QueuedFileCount));
     assertEquals(now.toString(), (1 << 20) / 10, now.limit());
-    String page = getExisting("/rs-status").text;
-    assertTrue(page.contains("<h3>Prefetch</h3>"));
-    assertTrue(page, page.contains("<p>1 file with ") && page.contains("limit 102.4 KB/s"));
-    assertTrue(page.contains("<td class=\"w\">a_table</td>"));
+    String page = getExisting("/features").text;
+    assertTrue(page, page.contains("<h2>Prefetch into the block cache</h2>"));
+    assertTrue(page, page.contains("<td>LimitBytesPerSecond</td><td>104857</td>"));
 
     // A wrong value changes nothing, a right one holds at once.
     limitPrefetch("a lot");
@@ -263,68 +262,28 @@ public class TestStatusPages {
     assertEquals(0, prefetchMetric("LimitBytesPerSecond"));
     assertEquals(0, prefetchMetric("SecondsToGo"));
     assertEquals(1, prefetchMetric("Namespace_default_table_a_table_metric_PrefetchedFileCount"));
-    page = getExisting("/rs-status").text;
-    assertTrue(page, page.contains("No file is queued."));
-  }
-
-  private JsonObject json() throws Exception {
-    Page page = getExisting("/tiers?format=json");
-    assertEquals("application/json;charset=utf-8", page.type.toLowerCase());
-    return (JsonObject) JsonParser.parseString(page.text);
-  }
-
-  private JsonObject tableIn(JsonObject json) {
-    for (JsonElement table : json.getAsJsonArray("tables")) {
-      JsonElement name = table.getAsJsonObject().get("table");
-      if (!name.isJsonNull() && name.getAsString().equals(TABLE.getNameAsString())) {
-        return table.getAsJsonObject();
-      }
-    }
-    return null;
+    page = getExisting("/features").text;
+    assertTrue(page, page.contains("<td>QueuedFileCount</td><td>0</td>"));
   }
 
   @Test
-  public void testShowsPrefetchAndTiersOfARunningServer() throws Exception {
+  public void testShowsMetricsOfARunningServer() throws Exception {
     start();
     assertPrefetchIsShownWhileThereIsAny();
     assertClosedToWhomTheStatusPageIsClosed();
     try (Table table = util.createTable(TABLE, FAMILY)) {
       loadAndRead(table);
-      // What was asked before stands for ten seconds.
-      util.waitFor(60_000, 500, () -> tableIn(json()) != null);
-      Page page = getExisting("/tiers");
+      Page page = getExisting("/features");
       assertEquals("text/html;charset=utf-8", page.type.toLowerCase());
       assertTrue(page.text, page.text.contains(server().getServerName().toString()));
-      assertTrue(page.text, page.text.contains("<td class=\"w\">some.table</td>"));
-      assertTrue(page.text, page.text.contains("ioengine=FileIOEngine"));
       assertFramedAsOtherPages(page.text);
-      assertTrue(getExisting("/rs-status").text.contains("<a href=\"/tiers\">"));
-
-      JsonObject json = json();
-      assertTrue(json.get("enabled").getAsBoolean());
-      assertEquals(server().getServerName().toString(), json.get("server").getAsString());
-      JsonObject use = tableIn(json);
-      assertTrue(use.get("l1Bytes").getAsLong() > 0);
-      assertTrue(use.get("l2Bytes").getAsLong() > 0);
-      assertEquals(1, use.get("l2Files").getAsLong());
-      assertSampled();
-      assertMetricsAreShown();
-
-      // The daughters' files refer to the parent's, under whose names blocks were cached.
-      util.getAdmin().split(TABLE, Bytes.toBytes(ROWS / 2));
-      util.waitFor(60_000, () -> server().getRegions(TABLE).size() == 2
-        && server().getRegions(TABLE).stream().allMatch(region -> region.isAvailable()));
-      readAll(table);
-      util.waitFor(60_000, 500, () -> {
-        JsonObject now = tableIn(json());
-        return now != null && now.get("l1Blocks").getAsLong() > 0
-          && now.get("l2Blocks").getAsLong() > 0;
-      });
+      assertTrue(getExisting("/rs-status").text.contains("<a href=\"/features\">"));
+      assertMetricsAreShown(page.text);
     }
   }
 
   private void assertClosedToWhomTheStatusPageIsClosed() throws Exception {
-    for (String path : new String[] { "/rs-status", "/tiers", "/tiers?format=json" }) {
+    for (String path : new String[] { "/rs-status", "/features" }) {
       assertEquals(path, 403, get(path, false).status);
       assertEquals(path, 200, get(path, true).status);
     }
@@ -348,24 +307,8 @@ public class TestStatusPages {
     }
   }
 
-  private void assertSampled() throws Exception {
-    util.waitFor(60_000, 500, () -> {
-      long lookups = 0;
-      for (JsonElement sample : json().getAsJsonArray("history")) {
-        lookups += sample.getAsJsonObject().get("l1Hits").getAsLong()
-          + sample.getAsJsonObject().get("l2Hits").getAsLong();
-      }
-      return lookups >= ROWS;
-    });
-    JsonObject reads = json().getAsJsonArray("tiers").get(1).getAsJsonObject()
-      .getAsJsonObject("readNanos");
-    assertTrue(reads.get("timed").getAsLong() > 0);
-    assertTrue(reads.get("max").getAsLong() >= reads.get("median").getAsLong());
-    assertTrue(getExisting("/tiers").text.contains("<th>Until</th>"));
-  }
-
-  /** Each metric is in JMX, and at /prometheus under a name that Prometheus takes. */
-  private void assertMetricsAreShown() throws Exception {
+  /** Each metric is on the page, in JMX, and at /prometheus under a name that Prometheus takes. */
+  private void assertMetricsAreShown(String page) throws Exception {
     String bean = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=BlockCacheTiers";
     MetricRegistry registry = registryOfTiers();
     // The metrics system looks for new sources, and keeps what it read, for ten seconds each.
@@ -383,6 +326,7 @@ public class TestStatusPages {
       lines.size());
     for (String name : registry.getMetrics().keySet()) {
       assertTrue(name, jmx.contains("\"" + name + "\""));
+      assertTrue(name, page.contains("<td>" + name + "</td>"));
     }
     assertTrue(lines.toString(), lines.contains("l1hit_count"));
     assertTrue(lines.toString(), lines.contains("l2read_nanos_99_9th_percentile"));
