@@ -85,8 +85,9 @@ public class FeaturesServlet extends HttpServlet {
       .append("</h2>\n<table class=\"table table-striped\">\n");
     new TreeMap<>(registry.getMetrics()).forEach((name, metric) -> {
       if (metric instanceof Counter || metric instanceof Gauge) {
-        Object value =
-          metric instanceof Counter ? ((Counter) metric).getCount() : ((Gauge<?>) metric).getValue();
+        Object value = metric instanceof Counter
+          ? ((Counter) metric).getCount()
+          : ((Gauge<?>) metric).getValue();
         html.append("<tr><td>").append(escape(name)).append("</td><td>")
           .append(escape(String.valueOf(value))).append("</td></tr>\n");
       }

@@ -22,8 +22,6 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.NamespaceDescriptor;
-import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions;
 import org.apache.hadoop.hbase.io.hfile.BlockPositions.Blocks;
@@ -519,23 +517,6 @@ public final class FilePrefetch implements Runnable {
   /** Returns whether data blocks are prefetched, too. */
   public boolean isWhole() {
     return whole;
-  }
-
-  /** Returns the name of the table as in its directory, with a namespace other than default. */
-  public String table() {
-    String name = folder(3);
-    String namespace = folder(4);
-    return namespace.isEmpty() || namespace.equals(NamespaceDescriptor.DEFAULT_NAMESPACE_NAME_STR)
-      ? name
-      : namespace + TableName.NAMESPACE_DELIM + name;
-  }
-
-  private String folder(int above) {
-    Path folder = path;
-    for (int i = 0; i < above && folder != null; i++) {
-      folder = folder.getParent();
-    }
-    return folder == null ? "" : folder.getName();
   }
 
   /**

@@ -20,12 +20,6 @@ package org.apache.hadoop.hbase.io.hfile.load;
 import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
 import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
 
-import java.util.HashSet;
-import java.util.Set;
-import java.util.function.ToLongFunction;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Counts;
-import org.apache.hadoop.hbase.io.hfile.load.PrefetchProgress.Snapshot;
 import org.apache.hadoop.hbase.metrics.MetricKind;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
@@ -41,7 +35,7 @@ public final class PrefetchMetrics {
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("Prefetch",
     "Prefetch into the block cache", "RegionServer,sub=Prefetch", "regionserver", false);
 
-  /** What is counted, in total and per table; these are the names of the metrics. */
+  /** What is counted; these are the names of the metrics. */
   public enum Count {
     /** Files that are being prefetched or wait, and their bytes that are not cached, as known. */
     QueuedFileCount(GAUGE),
@@ -66,55 +60,17 @@ public final class PrefetchMetrics {
     }
   }
 
-  private static final Counts NOTHING = new Counts();
-
   private PrefetchMetrics() {
   }
 
-  /** Publishes the metrics, and those of each table once a file of it is to be prefetched. */
+  /** Publishes the metrics. */
   static void register(PrefetchProgress progress) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
     for (Count count : Count.values()) {
-      register(count.kind, registry, count.name(),
-        snapshot -> snapshot.total().get(count), progress);
+      count.kind.register(registry, count.name(), () -> progress.get(count));
     }
-    register(GAUGE, registry, "BytesPerSecond", Snapshot::bytesPerSecond, progress);
-    register(GAUGE, registry, "LimitBytesPerSecond", Snapshot::limit, progress);
-    register(GAUGE, registry, "SecondsToGo", Snapshot::secondsToGo, progress);
-    register(COUNTER, registry, "WaitedForWritersMillis", Snapshot::waitedMillis, progress);
-    register(COUNTER, registry, "OverdueReadCount", Snapshot::overdueReads, progress);
-    Tables tables = new Tables(registry, progress);
-    progress.onNewTable(tables::add);
-  }
-
-  private static void register(MetricKind kind, MetricRegistry registry, String name,
-    ToLongFunction<Snapshot> value, PrefetchProgress progress) {
-    kind.register(registry, name, () -> value.applyAsLong(progress.snapshot()));
-  }
-
-  /** The tables that have metrics. */
-  private static final class Tables {
-    private final MetricRegistry registry;
-    private final PrefetchProgress progress;
-    private final Set<String> known = new HashSet<>();
-
-    Tables(MetricRegistry registry, PrefetchProgress progress) {
-      this.registry = registry;
-      this.progress = progress;
-    }
-
-    synchronized void add(String table) {
-      if (!known.add(table)) {
-        return;
-      }
-      int colon = table.indexOf(TableName.NAMESPACE_DELIM);
-      // HBase uses this prefix for metrics of a table.
-      String prefix = "Namespace_" + (colon < 0 ? "default" : table.substring(0, colon))
-        + "_table_" + table.substring(colon + 1) + "_metric_";
-      for (Count count : Count.values()) {
-        register(count.kind, registry, prefix + count.name(), snapshot -> snapshot
-          .tables().getOrDefault(table, NOTHING).get(count), progress);
-      }
-    }
+    GAUGE.register(registry, "LimitBytesPerSecond", progress::limit);
+    COUNTER.register(registry, "WaitedForWritersMillis", progress::waitedMillis);
+    COUNTER.register(registry, "OverdueReadCount", progress::overdueReads);
   }
 }

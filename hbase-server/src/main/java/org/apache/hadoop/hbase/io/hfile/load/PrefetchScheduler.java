@@ -102,7 +102,7 @@ public final class PrefetchScheduler {
     clock.setRemoveOnCancelPolicy(true);
     clock.setKeepAliveTime(1, TimeUnit.MINUTES);
     clock.allowCoreThreadTimeOut(true);
-    progress = new PrefetchProgress(clock, System::nanoTime, rate::getLimit);
+    progress = new PrefetchProgress(clock, rate::getLimit);
     progress.onFirstFile(() -> PrefetchMetrics.register(progress));
   }
 

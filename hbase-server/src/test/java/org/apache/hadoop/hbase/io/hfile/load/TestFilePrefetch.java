@@ -414,12 +414,4 @@ public class TestFilePrefetch {
     assertEquals(FilePrefetch.Outcome.FAILED, warmUp.outcome());
     assertEquals(0, warmUp.prefetchedBlocks());
   }
-
-  @Test
-  public void testTableComesFromTheFolders() throws Exception {
-    Path path = write(CacheConfig.DISABLED);
-    FilePrefetch warmUp = warm(path);
-    assertTrue(warmUp.table(), warmUp.table().endsWith(":table"));
-    assertEquals(files.fileSystem().getFileStatus(path).getLen(), warmUp.length());
-  }
 }

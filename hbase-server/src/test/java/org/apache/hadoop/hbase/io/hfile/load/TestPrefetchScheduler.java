@@ -37,7 +37,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -351,7 +350,7 @@ public class TestPrefetchScheduler {
     assertFalse(first.isDone());
     // Reads of the others may be overdue as well if the machine is busy.
     Waiter.waitFor(files.conf(), 120_000, 100,
-      () -> limited.progress().snapshot().overdueReads() >= 1);
+      () -> limited.progress().overdueReads() >= 1);
     stall.countDown();
     first.get(2, TimeUnit.MINUTES);
     assertEquals(FilePrefetch.Outcome.COMPLETE, hanging.outcome());
@@ -383,7 +382,7 @@ public class TestPrefetchScheduler {
       assertEquals(FilePrefetch.Outcome.NO_SPACE, warmUp.file().outcome());
     }
     Waiter.waitFor(files.conf(), 120_000, 100,
-      () -> warmUps.progress().snapshot().total().get(Count.NoSpaceFileCount) == scheduled.size());
+      () -> warmUps.progress().get(Count.NoSpaceFileCount) == scheduled.size());
     assertEquals(0, warmUps.waiting().size());
   }
 
@@ -423,14 +422,8 @@ public class TestPrefetchScheduler {
     ScheduledPrefetch next = schedule(open(write(1)));
     next.get(2, TimeUnit.MINUTES);
     assertEquals(FilePrefetch.Outcome.COMPLETE, next.file().outcome());
-    assertEquals(times, latest().total().get(Count.CancelledFileCount));
-  }
-
-  /** What is told may be a second old. */
-  private PrefetchProgress.Snapshot latest() {
-    PrefetchProgress.Snapshot before = warmUps.progress().snapshot();
-    Waiter.waitFor(files.conf(), 120_000, 50, () -> warmUps.progress().snapshot() != before);
-    return warmUps.progress().snapshot();
+    Waiter.waitFor(files.conf(), 120_000, 1,
+      () -> warmUps.progress().get(Count.CancelledFileCount) == times);
   }
 
   @Test
@@ -569,7 +562,7 @@ public class TestPrefetchScheduler {
     FilePrefetch unreadable = open(write(2));
     broken = true;
     schedule(unreadable).get(2, TimeUnit.MINUTES);
-    PrefetchProgress.Counts total = latest().total();
+    PrefetchProgress total = warmUps.progress();
     assertEquals(1, total.get(Count.PrefetchedFileCount));
     assertEquals(1, total.get(Count.CachedFileCount));
     assertEquals(1, total.get(Count.FailedFileCount));
@@ -577,40 +570,33 @@ public class TestPrefetchScheduler {
     assertEquals(0, total.get(Count.QueuedBytes));
     assertTrue(total.get(Count.PrefetchedBytes) > 0);
     assertEquals(total.get(Count.PrefetchedBytes), total.get(Count.CachedBytes));
-    PrefetchProgress.Counts table =
-      warmUps.progress().snapshot().tables().get(unreadable.table());
-    assertEquals(total.get(Count.PrefetchedBytes), table.get(Count.PrefetchedBytes));
   }
 
   @Test
-  public void testProgressIsLoggedEachMinuteAndAtTheEnd() throws Exception {
-    AtomicLong seconds = new AtomicLong(1000);
+  public void testProgressIsThatOfFilesInProgressAndOfThoseThatEnded() throws Exception {
     // Nothing ticks but this test.
     CountDownLatch hold = holdThread();
-    PrefetchProgress progress = new PrefetchProgress(pool,
-      () -> TimeUnit.SECONDS.toNanos(seconds.get()), () -> 50L << 20);
+    PrefetchProgress progress = new PrefetchProgress(pool, () -> 50L << 20);
     FilePrefetch file = open(write(1));
     progress.begun(file);
-    seconds.addAndGet(PrefetchProgress.LOG_SECONDS - 1);
-    assertNull(progress.tick());
-    seconds.incrementAndGet();
-    assertEquals("Prefetch: 1 files with " + PrefetchProgress.bytes(file.plannedBytes())
-      + " left at 0 B/s (limit 50 MB/s), time left unknown; read 0 B, skipped 0 B as already "
-      + "cached", progress.tick());
-    assertNull(progress.tick());
+    assertEquals(file.plannedBytes(), progress.get(Count.QueuedBytes));
+    String line = progress.tick();
+    assertTrue(line, line.startsWith("Prefetch: 1 files with "));
+    assertTrue(line, line.endsWith(
+      "(limit 50 MB/s); read 0 B since the start, skipped 0 B as already cached"));
     file.run();
-    seconds.incrementAndGet();
-    assertNull(progress.tick());
-    assertTrue(progress.snapshot().bytesPerSecond() > 0);
+    assertEquals(file.prefetchedBytes(), progress.get(Count.PrefetchedBytes));
+    assertEquals(1, progress.get(Count.QueuedFileCount));
+    assertEquals(0, progress.get(Count.PrefetchedFileCount));
     progress.waitedForWriters(TimeUnit.MILLISECONDS.toNanos(5));
     progress.ended(file, false);
-    seconds.addAndGet(PrefetchProgress.SETTLE_SECONDS - 1);
-    assertNull(progress.tick());
-    seconds.incrementAndGet();
-    assertEquals("Prefetch finished after 1 min 1 s: read " + PrefetchProgress.bytes(
-      file.prefetchedBytes()) + " of 1 files, skipped 0 B as already cached, 0 files were fully "
-      + "cached, 0 found no space, 0 failed, 0 were cancelled", progress.tick());
-    assertEquals(5, progress.snapshot().waitedMillis());
+    progress.ended(file, false);
+    assertEquals(file.prefetchedBytes(), progress.get(Count.PrefetchedBytes));
+    assertEquals(0, progress.get(Count.QueuedFileCount));
+    assertEquals(1, progress.get(Count.PrefetchedFileCount));
+    assertEquals(5, progress.waitedMillis());
+    line = progress.tick();
+    assertTrue(line, line.startsWith("Prefetch: 0 files with 0 B left (limit 50 MB/s); read "));
     hold.countDown();
   }
 
@@ -656,8 +642,8 @@ public class TestPrefetchScheduler {
       paths.forEach(path -> cache.evictBlocksByHfileName(path.getName()));
     }
     Waiter.waitFor(files.conf(), 120_000, 100,
-      () -> warmUps.progress().snapshot().total().get(Count.QueuedFileCount) == 0);
-    PrefetchProgress.Counts total = latest().total();
+      () -> warmUps.progress().get(Count.QueuedFileCount) == 0);
+    PrefetchProgress total = warmUps.progress();
     assertEquals(cancelled, total.get(Count.CancelledFileCount));
     assertEquals(0, total.get(Count.FailedFileCount));
     assertEquals(all, total.get(Count.PrefetchedFileCount) + total.get(Count.CachedFileCount)
