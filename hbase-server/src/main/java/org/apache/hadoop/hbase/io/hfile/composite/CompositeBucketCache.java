@@ -110,7 +110,6 @@ public class CompositeBucketCache extends CombinedBlockCache
     return cacheConf.getBlockCache().orElse(null) instanceof CompositeBucketCache;
   }
 
-
   @Override
   public void shutdown() {
     promotion = null;

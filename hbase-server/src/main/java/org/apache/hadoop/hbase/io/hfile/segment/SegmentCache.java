@@ -250,8 +250,9 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
     return stored;
   }
 
+  /** @param file may be null */
   private boolean isStored(CachedFile file, BlockCacheKey key) {
-    long location = index.get(file.id(), key.getOffset());
+    long location = file == null ? Location.ABSENT : index.get(file.id(), key.getOffset());
     return Location.isPresent(location) && store.isReadable(location);
   }
 
@@ -498,33 +499,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public Optional<Boolean> isAlreadyCached(BlockCacheKey key) {
-    return Optional.of(fileOf(key) != null);
-  }
-
-  /**
-   * Returns the file under which a block is stored; for a reference or link, the file it points to.
-   */
-  private CachedFile fileOf(BlockCacheKey key) {
-    CachedFile file = files.get(key.getHfileName());
-    if (file != null && isStored(file, key)) {
-      return file;
-    }
-    file = referredTo(key);
-    return file != null && isStored(file, key) ? file : null;
-  }
-
-  /** Reads the size from the device, without the block. */
-  @Override
-  public Optional<Integer> getBlockSize(BlockCacheKey key) {
-    CachedFile file = closed.get() ? null : fileOf(key);
-    if (file == null) {
-      return Optional.empty();
-    }
-    long location = index.get(file.id(), key.getOffset());
-    int size = Location.isPresent(location)
-      ? store.readBlockSize(file, key.getOffset(), location)
-      : -1;
-    return size < 0 ? Optional.empty() : Optional.of(size);
+    return Optional.of(containsBlock(key) || isStored(referredTo(key), key));
   }
 
   @Override
@@ -554,8 +529,7 @@ public final class SegmentCache implements CacheTier, RecoveredEntryAllocator.Re
 
   @Override
   public boolean containsBlock(BlockCacheKey key) {
-    CachedFile file = files.get(key.getHfileName());
-    return file != null && isStored(file, key);
+    return isStored(files.get(key.getHfileName()), key);
   }
 
   @Override

@@ -340,7 +340,6 @@ public class TestSegmentCache {
     put(FILE, 0);
     assertTrue(isRight(reference, 0));
     assertTrue(cache.isAlreadyCached(key(reference, 0, BlockType.DATA)).get());
-    assertTrue(cache.getBlockSize(key(reference, 0, BlockType.DATA)).isPresent());
     assertFalse(cache.containsBlock(key(reference, 0, BlockType.DATA)));
     assertFalse(isRight(reference, 1));
     // A block of its own is first.
@@ -350,19 +349,6 @@ public class TestSegmentCache {
     cache.evictBlocksByHfileName(FILE);
     assertFalse(isRight(reference, 0));
     assertTrue(isRight(reference, 1));
-  }
-
-  @Test
-  public void testTheSizeOfABlockInItsFileIsKnownWithoutTheBlock() {
-    put(FILE, 0);
-    int size = block(BlockType.DATA, 0, BLOCK).getOnDiskSizeWithHeader();
-    for (int i = 0; i < 2; i++) {
-      assertEquals(size, cache.getBlockSize(key(FILE, 0, BlockType.DATA)).get().intValue());
-      assertTrue(cache.isAlreadyCached(key(FILE, 0, BlockType.DATA)).get());
-      pushOut();
-    }
-    assertFalse(cache.getBlockSize(key(FILE, 1, BlockType.DATA)).isPresent());
-    assertFalse(cache.isAlreadyCached(key(FILE, 1, BlockType.DATA)).get());
   }
 
   /** Returns what counts for the region if all blocks are of it. */

@@ -182,7 +182,6 @@ public class TestSegmentCacheStress {
         cache.evictBlocksByHfileName(nameOf(file));
       } else if (what < 996) {
         cache.isAlreadyCached(key);
-        cache.getBlockSize(key);
       } else {
         cache.iterator().forEachRemaining(cached -> assertTrue(cached.getSize() > 0));
       }

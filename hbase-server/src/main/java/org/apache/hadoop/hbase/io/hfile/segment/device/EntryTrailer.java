@@ -32,7 +32,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  *   0 magic            4      24 hash of the file's name, low    8
  *   4 version          2      32 offset of the block in its file 8
  *   6 category         1      40 length of the data              4
- *   7 unused           1      44 size of the block on disk       4
+ *   7 unused           1      44 unused                          4
  *   8 sequence         8      48 unused                          8
  *  16 name hash, high  8      56 CRC32C of the data              4
  *                             60 CRC32C of the trailer so far    4
@@ -76,12 +76,12 @@ public final class EntryTrailer {
    * @param entry a slice of the segment with exactly the entry
    */
   public void write(ByteBuffer entry, long sequence, long hashHigh, long hashLow, long blockOffset,
-    int category, int dataLength, int onDiskSize) {
+    int category, int dataLength) {
     int dataSum = sumOfData(entry, dataLength);
     buffer.clear();
     buffer.putInt(MAGIC).putShort(VERSION).put((byte) category).put((byte) 0).putLong(sequence)
       .putLong(hashHigh).putLong(hashLow).putLong(blockOffset).putInt(dataLength)
-      .putInt(onDiskSize).putLong(0).putInt(dataSum);
+      .putInt(0).putLong(0).putInt(dataSum);
     buffer.putInt(sumOfTag());
     entry.position(entry.capacity() - SIZE);
     entry.put(bytes, 0, SIZE);
@@ -183,11 +183,6 @@ public final class EntryTrailer {
 
   public int dataLength() {
     return buffer.getInt(40);
-  }
-
-  /** Returns the size of the block in its file including its header, in bytes. */
-  public int onDiskSize() {
-    return buffer.getInt(44);
   }
 
   int category() {

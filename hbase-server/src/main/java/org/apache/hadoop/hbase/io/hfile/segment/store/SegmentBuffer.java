@@ -79,12 +79,10 @@ final class SegmentBuffer {
 
   /**
    * Reserves space for an entry. A caller that gets space must call {@link #copied} in any case.
-   * @param onDiskSize as for {@link SegmentFooter#add}
    * @return the number of the entry in the upper half and its offset in the lower half, or
    *         {@link #NO_SPACE}
    */
-  synchronized long reserve(String fileName, long blockOffset, int length, int category,
-    int onDiskSize) {
+  synchronized long reserve(String fileName, long blockOffset, int length, int category) {
     if (
       sealed
         || (long) footer.dataEnd() + length + footer.sizeWith(fileName) > memory.capacity()
@@ -93,7 +91,7 @@ final class SegmentBuffer {
     }
     int position = footer.dataEnd();
     copies++;
-    int number = footer.add(fileName, blockOffset, length, category, onDiskSize);
+    int number = footer.add(fileName, blockOffset, length, category);
     return (long) number << Integer.SIZE | position;
   }
 

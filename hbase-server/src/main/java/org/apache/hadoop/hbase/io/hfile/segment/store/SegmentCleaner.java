@@ -354,7 +354,7 @@ final class SegmentCleaner implements Runnable {
       return false;
     }
     boolean rewritten = inserter.rewrite(footer.name(number), footer.blockOffset(number), entry,
-      EntryTrailer.local().onDiskSize(), footer.location(segment, number), waitNanos);
+      footer.location(segment, number), waitNanos);
     if (rewritten) {
       metrics.blocksRewritten.increment();
       metrics.bytesRewritten.add(footer.length(number));

@@ -41,7 +41,7 @@ import org.apache.yetus.audience.InterfaceAudience;
  *
  * <pre>
  *  name: length 2, UTF-8 bytes; length 2, the region's name in UTF-8 or nothing
- *  entry: file 4 | category 1, size on disk 3 or 0 | block's offset 8 | position 4 | length 4
+ *  entry: file 4 | category 1, unused 3 | block's offset 8 | position 4 | length 4
  *  complete file: file 4 | data blocks 4 | size 8
  *  trailer:
  *   0 magic           8      48 position of the footer    4
@@ -67,7 +67,6 @@ final class SegmentFooter {
   private static final int COMPLETE_SIZE = 16;
   /** Maximum length of a recorded region name; an encoded name has 32 letters or 10 digits. */
   private static final int MAX_REGION_LENGTH = 32;
-  private static final int SIZE_MASK = 0xFFFFFF;
   private static final long MAGIC = 0x5345474d464f4f54L;
   private static final int VERSION = 2;
   private static final int TRAILER_SUM = TRAILER_SIZE - Integer.BYTES;
@@ -88,7 +87,6 @@ final class SegmentFooter {
   private int[] positions = new int[FIRST_ENTRIES];
   private int[] lengths = new int[FIRST_ENTRIES];
   private byte[] categories = new byte[FIRST_ENTRIES];
-  private int[] sizes = new int[FIRST_ENTRIES];
   private int dataEnd;
   /** Sequence number of the segment; only of a footer that was read. */
   private long sequence;
@@ -165,12 +163,8 @@ final class SegmentFooter {
     return complete.values();
   }
 
-  /**
-   * Appends an entry.
-   * @param onDiskSize the block's size in its file with its header, in bytes; 0 if not known
-   * @return its number
-   */
-  int add(String name, long blockOffset, int length, int category, int onDiskSize) {
+  /** Appends an entry. Returns its number. */
+  int add(String name, long blockOffset, int length, int category) {
     if (count == offsets.length) {
       int size = 2 * count;
       files = Arrays.copyOf(files, size);
@@ -178,14 +172,12 @@ final class SegmentFooter {
       positions = Arrays.copyOf(positions, size);
       lengths = Arrays.copyOf(lengths, size);
       categories = Arrays.copyOf(categories, size);
-      sizes = Arrays.copyOf(sizes, size);
     }
     files[count] = numberOf(name);
     offsets[count] = blockOffset;
     positions[count] = dataEnd;
     lengths[count] = length;
     categories[count] = (byte) category;
-    sizes[count] = onDiskSize == (onDiskSize & SIZE_MASK) ? onDiskSize : 0;
     dataEnd += length;
     return count++;
   }
@@ -263,16 +255,6 @@ final class SegmentFooter {
     return categories[number];
   }
 
-  /** Returns the block's size in its file with its header, in bytes; 0 if not known. */
-  int onDiskSize(int number) {
-    return sizes[number];
-  }
-
-  /** Returns the number of the entry at an offset, negative if none begins there. */
-  int entryAt(int position) {
-    return Arrays.binarySearch(positions, 0, count, position);
-  }
-
   /** Returns the number of files; names and regions are numbered from 0. */
   int fileCount() {
     return nameCount;
@@ -328,7 +310,7 @@ final class SegmentFooter {
     segment.put(nameTable);
     for (int i = 0; i < count; i++) {
       if (lengths[i] != 0) {
-        segment.putInt(files[i]).putInt(categories[i] << 24 | sizes[i]).putLong(offsets[i])
+        segment.putInt(files[i]).putInt(categories[i] << 24).putLong(offsets[i])
           .putInt(positions[i]).putInt(lengths[i]);
       }
     }
@@ -421,7 +403,6 @@ final class SegmentFooter {
       footer.positions = new int[size];
       footer.lengths = new int[size];
       footer.categories = new byte[size];
-      footer.sizes = new int[size];
       for (int i = 0; i < size; i++) {
         if (!footer.readEntry(bytes, trailer)) {
           return null;
@@ -440,8 +421,7 @@ final class SegmentFooter {
 
   private boolean readEntry(ByteBuffer bytes, Trailer trailer) {
     int file = bytes.getInt();
-    int categoryAndSize = bytes.getInt();
-    int category = categoryAndSize >>> 24;
+    int category = bytes.getInt() >>> 24;
     long offset = bytes.getLong();
     int position = bytes.getInt();
     int length = bytes.getInt();
@@ -458,7 +438,6 @@ final class SegmentFooter {
     positions[count] = position;
     lengths[count] = length;
     categories[count] = (byte) category;
-    sizes[count] = categoryAndSize & SIZE_MASK;
     dataEnd = position + length;
     count++;
     return true;

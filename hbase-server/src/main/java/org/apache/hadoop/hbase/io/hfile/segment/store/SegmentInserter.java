@@ -112,7 +112,7 @@ final class SegmentInserter {
       if (control.hasSpace(kind)) {
         long reserved = current == null
           ? SegmentBuffer.NO_SPACE
-          : reserve(current, file.name(), blockOffset, length, category, onDiskSize(block));
+          : reserve(current, file.name(), blockOffset, length, category);
         if (reserved != SegmentBuffer.NO_SPACE) {
           return copy(current, reserved, file, blockOffset, block, dataLength, category, kind);
         }
@@ -137,8 +137,8 @@ final class SegmentInserter {
   }
 
   private long reserve(SegmentBuffer in, String fileName, long blockOffset, int length,
-    int category, int onDiskSize) {
-    long reserved = in.reserve(fileName, blockOffset, length, category, onDiskSize);
+    int category) {
+    long reserved = in.reserve(fileName, blockOffset, length, category);
     if (reserved != SegmentBuffer.NO_SPACE) {
       table.deviceOf(in.segment()).backlog.addAndGet(length);
     }
@@ -169,7 +169,7 @@ final class SegmentInserter {
       ByteBuffer entry = to.entry(SegmentBuffer.position(reserved), length);
       block.serialize(entry, true);
       EntryTrailer.local().write(entry, to.sequence(), file.hashHigh(), file.hashLow(), blockOffset,
-        category, dataLength, onDiskSize(block));
+        category, dataLength);
       long location = Location.of(to.segment(), SegmentBuffer.position(reserved), length,
         kind == InsertSource.READ ? 1 : 0, category);
       table.lives(to.segment(), length);
@@ -188,13 +188,12 @@ final class SegmentInserter {
 
   /**
    * Stores a copy of an entry that was read from a segment that is about to be overwritten.
-   * @param entry      all of it, checked
-   * @param onDiskSize as for {@link SegmentFooter#add}
-   * @param waitNanos  maximum time to wait for space
+   * @param entry     all of it, checked
+   * @param waitNanos maximum time to wait for space
    * @return whether the copy has replaced the entry
    */
-  boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, int onDiskSize, long from,
-    long waitNanos) throws InterruptedException {
+  boolean rewrite(String fileName, long blockOffset, ByteBuffer entry, long from, long waitNanos)
+    throws InterruptedException {
     int length = entry.capacity();
     long left = waitNanos;
     while (true) {
@@ -202,7 +201,7 @@ final class SegmentInserter {
       if (control.hasSpace(InsertSource.PREFETCH)) {
         long reserved = current == null
           ? SegmentBuffer.NO_SPACE
-          : reserve(current, fileName, blockOffset, length, Location.kind(from), onDiskSize);
+          : reserve(current, fileName, blockOffset, length, Location.kind(from));
         if (reserved != SegmentBuffer.NO_SPACE) {
           return move(current, reserved, fileName, blockOffset, entry, from);
         }

@@ -22,7 +22,6 @@ import java.nio.ByteBuffer;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.apache.hadoop.hbase.io.ByteBuffAllocator;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
@@ -56,17 +55,10 @@ public final class SegmentReader {
   /** Maximum number of concurrent joined reads; further blocks are read one by one. */
   public static final int MAX_JOINED_READS = 8;
 
-  private static final int TAG_READ = EntryTrailer.SIZE;
-  /** Number of footers that are cached for {@link #readBlockSize}. */
-  private static final int KEPT_FOOTERS = 8;
-
   private final SegmentTable table;
   private final DeviceOutages outages;
   private final SegmentDirectory directory;
   private final SegmentStoreMetrics metrics;
-  /** Cached footers by segment, for {@link #readBlockSize}. */
-  private final AtomicReferenceArray<KeptFooter> footers =
-    new AtomicReferenceArray<>(KEPT_FOOTERS);
   /** Direct memory for joined reads, allocated on first use. */
   private final Queue<ByteBuffer> joinedReads = new ArrayBlockingQueue<>(MAX_JOINED_READS);
   private final AtomicInteger joinedReadsMade = new AtomicInteger();
@@ -240,91 +232,6 @@ public final class SegmentReader {
         data.release();
       }
     }
-  }
-
-  /** A segment in which the size of a block was requested. */
-  private static final class KeptFooter {
-    private final int segment;
-    private final long sequence;
-    /** Null until a second size is requested. */
-    private final SegmentFooter footer;
-
-    KeptFooter(int segment, long sequence, SegmentFooter footer) {
-      this.segment = segment;
-      this.sequence = sequence;
-      this.footer = footer;
-    }
-
-    boolean isOf(int otherSegment, long otherSequence) {
-      return segment == otherSegment && sequence == otherSequence;
-    }
-  }
-
-  /**
-   * Returns the size of a block in its file with its header, in bytes, or -1 if it cannot be read.
-   * The size is read from the end of the entry or, because a prefetch requests the sizes of all
-   * blocks of a file, which are adjacent, from the segment's footer, once for all of them. In both
-   * cases the rest of the entry is not verified.
-   */
-  int readBlockSize(CachedFile file, long blockOffset, long location) {
-    int segment = Location.segment(location);
-    if (!table.has(segment)) {
-      return -1;
-    }
-    int size = sizeInFooter(file, blockOffset, location);
-    if (size > 0) {
-      return size;
-    }
-    ByteBuff tag = ByteBuff.wrap(ByteBuffer.allocate(TAG_READ));
-    if (
-      !fetch(tag, segment, Location.offset(location) + Location.length(location) - TAG_READ, file,
-        blockOffset, location)
-    ) {
-      return -1;
-    }
-    tag.rewind();
-    EntryTrailer local = EntryTrailer.local();
-    if (!local.load(tag, TAG_READ, file.hashHigh(), file.hashLow(), blockOffset)) {
-      bad(file.name(), blockOffset, location);
-      return -1;
-    }
-    return local.onDiskSize();
-  }
-
-  /** Returns a block's size from its segment's footer, 0 if it is not available there. */
-  private int sizeInFooter(CachedFile file, long blockOffset, long location) {
-    int segment = Location.segment(location);
-    long sequence = table.sequence(segment);
-    if (table.memory(segment) != null || sequence == 0) {
-      return 0;
-    }
-    KeptFooter kept = footers.get(segment % KEPT_FOOTERS);
-    boolean again = kept != null && kept.isOf(segment, sequence);
-    if (!again || kept.footer == null) {
-      kept = new KeptFooter(segment, sequence, again ? footerOrNothing(segment) : null);
-      footers.set(segment % KEPT_FOOTERS, kept);
-    }
-    SegmentFooter footer = kept.footer;
-    int entry = footer == null ? -1 : footer.entryAt(Location.offset(location));
-    return entry >= 0 && footer.blockOffset(entry) == blockOffset
-      && footer.length(entry) == Location.length(location)
-      && footer.name(entry).equals(file.name()) ? footer.onDiskSize(entry) : 0;
-  }
-
-  /** Returns a segment's footer, or an empty one if it cannot be read. */
-  private SegmentFooter footerOrNothing(int segment) {
-    StoreDevice device = table.deviceOf(segment);
-    SegmentFooter footer = null;
-    if (device.isReadable()) {
-      int term = device.reads().term();
-      try {
-        footer = device.readFooter(segment);
-        device.reads().succeeded();
-      } catch (IOException | RuntimeException e) {
-        outages.readFailed(device, term, segment, e);
-      }
-    }
-    return footer == null ? new SegmentFooter() : footer;
   }
 
   /** Returns whether a block at this location is readable, as far as is known without a read. */

@@ -237,11 +237,6 @@ public final class SegmentStore {
     return reader.readWithNext(file, blockOffset, location, allocator, neighbours);
   }
 
-  /** Delegates to {@link SegmentReader#readBlockSize}. */
-  public int readBlockSize(CachedFile file, long blockOffset, long location) {
-    return reader.readBlockSize(file, blockOffset, location);
-  }
-
   /** Returns the record of dropped files. */
   public DroppedFiles dropped() {
     return dropped;

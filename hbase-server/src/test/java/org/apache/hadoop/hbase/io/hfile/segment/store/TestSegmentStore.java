@@ -26,9 +26,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.util.HashSet;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
@@ -109,65 +107,6 @@ public class TestSegmentStore {
     assertEquals(2, blocks.store.metrics().memoryReads.sum());
     assertEquals(3, blocks.store.metrics().reads.sum());
     assertEquals(1, blocks.store.metrics().segmentsWritten.sum());
-  }
-
-  @Test
-  public void testBlockSizeIsReadFromItsEntry() throws IOException {
-    open();
-    insertSegments("f", 0, 2);
-    blocks.directory.all().forEach((key, location) -> {
-      HFileBlock block = StoredBlocksFixture.block(key.file, key.offset);
-      CachedFile file = blocks.files.acquire(key.file);
-      assertEquals(block.getOnDiskSizeWithHeader(),
-        blocks.store.readBlockSize(file, key.offset, location));
-      assertEquals(-1, blocks.store.readBlockSize(file, key.offset + 1, location));
-      file.release();
-    });
-  }
-
-  /** A prefetch reads the sizes of the blocks of a file that is stored already. */
-  @Test
-  public void testSizesOfNeighboursAreReadTogether() throws IOException {
-    open();
-    insertSegments("f", 0, 4);
-    CachedFile file = blocks.files.acquire("f");
-    Set<Integer> onDevice = new HashSet<>();
-    long before = blocks.medium().reads();
-    int asked = 0;
-    for (long offset = 0; blocks.directory.get("f", offset) != Location.ABSENT; offset++) {
-      long location = blocks.directory.get("f", offset);
-      assertEquals(StoredBlocksFixture.block("f", offset).getOnDiskSizeWithHeader(),
-        blocks.store.readBlockSize(file, offset, location));
-      onDevice.add(Location.segment(location));
-      asked++;
-    }
-    assertTrue(asked > 40);
-    // Each segment costs three reads: the end of the first entry, the trailer, and the footer. The
-    // last segment is in memory.
-    assertEquals(3 * (onDevice.size() - 1), blocks.medium().reads() - before);
-    file.release();
-  }
-
-  @Test
-  public void testSizesAreThoseOfTheSegmentAsItIs() throws IOException {
-    open(0, StoredBlocksFixture.PATH);
-    CachedFile file = blocks.files.acquire("f");
-    long end = 0;
-    for (int round = 1; round <= 3; round++) {
-      end = insertSegments("f", end, (long) round * 2 * StoredBlocksFixture.SEGMENTS);
-      int known = 0;
-      for (long offset = 0; offset < end; offset++) {
-        long location = blocks.directory.get("f", offset);
-        if (location != Location.ABSENT) {
-          assertEquals(StoredBlocksFixture.block("f", offset).getOnDiskSizeWithHeader(),
-            blocks.store.readBlockSize(file, offset, location));
-          known++;
-        }
-      }
-      assertTrue(known > 40);
-    }
-    assertEquals(0, blocks.store.metrics().badEntries.sum());
-    file.release();
   }
 
   @Test
