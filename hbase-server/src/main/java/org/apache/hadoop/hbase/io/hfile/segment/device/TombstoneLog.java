@@ -37,8 +37,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  *
  * A record lies within a sector, so it is never torn. The counter determines where the ring
  * continues after a start. A tombstone is needed as long as its device has a segment that was
- * opened before its sequence. Overwriting one that is needed is counted; the blocks of its file may
- * then be recovered after a kill, as those of a file that no region reads.
+ * opened before its sequence. If one that is needed is overwritten, the blocks of its file may be
+ * recovered after a kill, as those of a file that no region reads.
  * <p>
  * Not thread-safe: first {@link #read} by the recovery of the device, then {@link #append} by its
  * cleaner.
@@ -117,19 +117,14 @@ public final class TombstoneLog {
 
   /**
    * Appends tombstones, in as few writes as possible.
-   * @param oldestSequence minimum sequence number of the segments on the device
-   * @return the number of needed tombstones that were overwritten
    * @throws IOException if the device fails; none of them counts as written then
    */
-  public int append(SegmentDevice device, List<Tombstone> tombstones, long oldestSequence)
-    throws IOException {
-    int overwritten = 0;
+  public void append(SegmentDevice device, List<Tombstone> tombstones) throws IOException {
     int done = 0;
     int slot = next;
     int count = counter;
     while (done < tombstones.size()) {
       int batch = Math.min(tombstones.size() - done, SLOTS - slot);
-      overwritten += needed(device, slot, batch, oldestSequence);
       ByteBuffer bytes = ByteBuffer.allocate(batch * RECORD);
       for (int i = 0; i < batch; i++) {
         Tombstone tombstone = tombstones.get(done + i);
@@ -144,20 +139,6 @@ public final class TombstoneLog {
     }
     next = slot;
     counter = count;
-    return overwritten;
-  }
-
-  /** Returns how many of these slots have tombstones that are needed. */
-  private int needed(SegmentDevice device, int slot, int count, long oldestSequence)
-    throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate(count * RECORD);
-    device.read(bytes, positionOf(slot));
-    int needed = 0;
-    for (int i = 0; i < count; i++) {
-      int at = i * RECORD;
-      needed += isRecord(bytes, at) && bytes.getLong(at + 16) > oldestSequence ? 1 : 0;
-    }
-    return needed;
   }
 
   private static long positionOf(int slot) {

@@ -178,8 +178,7 @@ public final class DroppedFiles {
     List<Tombstone> tombstones = new ArrayList<>();
     device.forEachTombstone(tombstones::add);
     if (!tombstones.isEmpty()) {
-      metrics.overwrittenTombstones
-        .add(device.logTombstones(tombstones, table.oldestSequence(device)));
+      device.logTombstones(tombstones);
     }
   }
 }

@@ -116,7 +116,6 @@ public final class SegmentCacheGauges {
     visitor.visit(COUNTER, "DeadBlockCount", metrics.deadBlocksFound::sum);
     visitor.visit(COUNTER, "OrphanFileCount", metrics.orphanFiles::sum);
     visitor.visit(COUNTER, "TombstoneCount", metrics.tombstones::sum);
-    visitor.visit(COUNTER, "OverwrittenTombstoneCount", metrics.overwrittenTombstones::sum);
     visitor.visit(COUNTER, "BadSegmentCount", metrics.badSegments::sum);
   }
 

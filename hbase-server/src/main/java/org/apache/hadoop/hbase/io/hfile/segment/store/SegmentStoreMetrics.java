@@ -77,9 +77,8 @@ public final class SegmentStoreMetrics {
   /** Files that were dropped because no region reads them. */
   public final LongAdder orphanFiles = new LongAdder();
 
-  /** Files that were dropped, and tombstones that were overwritten while still needed. */
+  /** Files that were dropped. */
   final LongAdder tombstones = new LongAdder();
-  final LongAdder overwrittenTombstones = new LongAdder();
 
   /** Segments that were found at startup, and those that were processed. */
   final LongAdder segmentsFound = new LongAdder();

@@ -214,19 +214,6 @@ final class SegmentTable {
     return nextSequence;
   }
 
-  /**
-   * Returns the minimum sequence number of a device's segments; the next one if they have no
-   * content.
-   */
-  long oldestSequence(StoreDevice device) {
-    long oldest = nextSequence;
-    for (int i = device.first(); i < device.end(); i++) {
-      long sequence = sequences.get(i);
-      oldest = sequence == 0 ? oldest : Math.min(oldest, sequence);
-    }
-    return oldest;
-  }
-
   /** Returns the sequence number of a segment; 0 if it is empty. */
   long sequence(int segment) {
     return sequences.get(segment);

@@ -265,21 +265,17 @@ final class StoreDevice {
     log.read(device, visitor);
   }
 
-  /**
-   * Writes the oldest pending tombstones to the log. Called only by the device's cleaner.
-   * @return the result of {@link TombstoneLog#append}
-   */
-  int logTombstones(List<Tombstone> oldest, long oldestSequence) throws IOException {
+  /** Writes the oldest pending tombstones to the log. Called only by the device's cleaner. */
+  void logTombstones(List<Tombstone> oldest) throws IOException {
     int watched = writeWatch.begin();
     try {
-      int overwritten = log.append(device, oldest, oldestSequence);
+      log.append(device, oldest);
       oldest.forEach(tombstone -> {
         if (tombstones.remove(tombstone)) {
           tombstoneCount.decrementAndGet();
         }
       });
       lastTombstone = oldest.get(oldest.size() - 1).number();
-      return overwritten;
     } finally {
       writeWatch.end(watched);
     }

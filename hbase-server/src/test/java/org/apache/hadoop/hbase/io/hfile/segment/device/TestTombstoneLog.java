@@ -43,7 +43,6 @@ public class TestTombstoneLog {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestTombstoneLog.class);
 
-  private static final long ANY = Long.MAX_VALUE;
 
   private final SimulatedDevices devices = new SimulatedDevices();
   private final Superblock superblock = Superblock.anew(StoredBlocksFixture.SEGMENT, 1);
@@ -84,28 +83,26 @@ public class TestTombstoneLog {
   public void testEachLifeGoesOnWhereTheLastOneEnded() throws IOException {
     assertFound(0, 0);
     for (int life = 0; life < 5; life++) {
-      open(new TreeMap<>()).append(device, tombstones(3 * life, 3 * life + 3), ANY);
+      open(new TreeMap<>()).append(device, tombstones(3 * life, 3 * life + 3));
       assertFound(0, 3 * life + 3);
     }
   }
 
   @Test
-  public void testFullLogOverwritesTheOldestAndCountsThoseThatAreNeeded() throws IOException {
+  public void testFullLogOverwritesTheOldest() throws IOException {
     TombstoneLog log = open(new TreeMap<>());
-    assertEquals(0, log.append(device, tombstones(0, TombstoneLog.SLOTS - 1), ANY));
+    log.append(device, tombstones(0, TombstoneLog.SLOTS - 1));
     assertFound(0, TombstoneLog.SLOTS - 1);
-    // Four tombstones are overwritten. The segments of the first two have been reclaimed.
-    assertEquals(2,
-      log.append(device, tombstones(TombstoneLog.SLOTS - 1, TombstoneLog.SLOTS + 4), 11));
+    log.append(device, tombstones(TombstoneLog.SLOTS - 1, TombstoneLog.SLOTS + 4));
     assertFound(4, TombstoneLog.SLOTS + 4);
     open(new TreeMap<>()).append(device,
-      tombstones(TombstoneLog.SLOTS + 4, TombstoneLog.SLOTS + 5), ANY);
+      tombstones(TombstoneLog.SLOTS + 4, TombstoneLog.SLOTS + 5));
     assertFound(5, TombstoneLog.SLOTS + 5);
   }
 
   @Test
   public void testDamagedRecordIsNoneAndTheOthersAre() throws IOException {
-    open(new TreeMap<>()).append(device, tombstones(0, 4), ANY);
+    open(new TreeMap<>()).append(device, tombstones(0, 4));
     for (int bit = 0; bit < TombstoneLog.RECORD * Byte.SIZE; bit++) {
       long at = (Superblock.LOG_START + 2L * TombstoneLog.RECORD) * Byte.SIZE + bit;
       devices.medium("device").flipBit(at);
@@ -122,31 +119,31 @@ public class TestTombstoneLog {
   public void testTombstonesOfAnotherDeviceAreForeign() throws IOException {
     TombstoneLog other = new TombstoneLog(Superblock.anew(StoredBlocksFixture.SEGMENT, 1));
     other.begin();
-    other.append(device, tombstones(0, 10), ANY);
+    other.append(device, tombstones(0, 10));
     assertFound(0, 0);
   }
 
   @Test
   public void testFailedAppendIsRepeated() throws IOException {
     TombstoneLog log = open(new TreeMap<>());
-    log.append(device, tombstones(0, 2), ANY);
+    log.append(device, tombstones(0, 2));
     devices.medium("device").failWrites(true);
-    assertThrows(IOException.class, () -> log.append(device, tombstones(2, 4), ANY));
+    assertThrows(IOException.class, () -> log.append(device, tombstones(2, 4)));
     devices.medium("device").failWrites(false);
-    log.append(device, tombstones(2, 5), ANY);
+    log.append(device, tombstones(2, 5));
     assertFound(0, 5);
   }
 
   @Test
   public void testLogThatCannotBeReadBeginsAnew() throws IOException {
-    open(new TreeMap<>()).append(device, tombstones(0, 2), ANY);
+    open(new TreeMap<>()).append(device, tombstones(0, 2));
     devices.medium("device").failReads(true);
     TombstoneLog log = new TombstoneLog(superblock);
     assertThrows(IOException.class, () -> log.read(device, (hash, sequence) -> {
     }));
     devices.medium("device").failReads(false);
     assertTrue(log.isOpen());
-    log.append(device, tombstones(2, 3), ANY);
+    log.append(device, tombstones(2, 3));
     assertFound(1, 3);
   }
 }
