@@ -20,50 +20,70 @@ package org.apache.hadoop.hbase.regionserver.multiget;
 import static org.apache.hadoop.hbase.metrics.MetricKind.COUNTER;
 import static org.apache.hadoop.hbase.metrics.MetricKind.GAUGE;
 
-import java.util.function.ToLongFunction;
-import org.apache.hadoop.hbase.metrics.MetricKind;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
 import org.apache.hadoop.hbase.metrics.MetricRegistry;
 import org.apache.hadoop.hbase.metrics.MetricRegistryInfo;
 import org.apache.yetus.audience.InterfaceAudience;
 
-/**
- * Publishes the metrics of a {@link MultigetPool}, which are described in docs/metrics.md.
- */
+/** The metrics of a {@link MultigetPool}, which are described in docs/metrics.md. Thread-safe. */
 @InterfaceAudience.Private
 final class MultigetMetrics {
-
   static final MetricRegistryInfo INFO = new MetricRegistryInfo("Multiget",
     "Multigets served by several threads", "RegionServer,sub=Multiget", "regionserver", false);
 
-  private MultigetMetrics() {
+  /** The counts, each under its name. */
+  enum Count {
+    /** Batches of gets that were offered to more than one thread. */
+    ParallelBatchCount,
+    /** Batches of two gets or more that were too small to be offered. */
+    SmallBatchCount,
+    /** Large enough batches that were refused because all threads were busy. */
+    BusyBatchCount,
+    /** Large enough batches that were refused for lack of processor headroom. */
+    CpuBoundBatchCount,
+    /** Batches that waited for a device. */
+    DeviceBatchCount,
+    /** How often more gets of a parallel batch were allowed to start. */
+    WindowAdvanceCount,
+    /** Gets of parallel batches served by their handlers, and by other threads. */
+    HandlerGetCount,
+    HelperGetCount,
+    /** How often a thread was woken up in advance for a request. */
+    ExpectedCount,
+    /** Handoffs to a thread, and those among them after which no get was left to serve. */
+    HandoffCount,
+    SpuriousHandoffCount,
+    /** Gets that shared a block that another get of the batch had read from a file. */
+    SharedBlockCount
+  }
+
+  private final Map<Count, LongAdder> counts = new EnumMap<>(Count.class);
+  /** The total time from a handoff until its thread started. */
+  final LongAdder waitedNanos = new LongAdder();
+
+  MultigetMetrics() {
+    for (Count count : Count.values()) {
+      counts.put(count, new LongAdder());
+    }
+  }
+
+  LongAdder of(Count count) {
+    return counts.get(count);
   }
 
   /** Publishes the metrics of a pool, and replaces those of a former one. */
-  static void register(MultigetPool pool) {
+  void register(MultigetPool pool) {
     MetricRegistry registry = MetricRegistries.global().create(INFO);
-    register(COUNTER, registry, "ParallelBatchCount", MultigetPool::getParallelBatchCount, pool);
-    register(COUNTER, registry, "SmallBatchCount", MultigetPool::getSmallBatchCount, pool);
-    register(COUNTER, registry, "BusyBatchCount", MultigetPool::getBusyBatchCount, pool);
-    register(COUNTER, registry, "CpuBoundBatchCount", MultigetPool::getCpuBoundBatchCount, pool);
-    register(COUNTER, registry, "DeviceBatchCount", MultigetPool::getDeviceBatchCount, pool);
-    register(COUNTER, registry, "WindowAdvanceCount", MultigetPool::getWindowAdvanceCount, pool);
-    register(COUNTER, registry, "HandlerGetCount", MultigetPool::getHandlerGetCount, pool);
-    register(COUNTER, registry, "HelperGetCount", MultigetPool::getWorkerGetCount, pool);
-    register(COUNTER, registry, "ExpectedCount", MultigetPool::getExpectedCount, pool);
-    register(COUNTER, registry, "HandoffCount", MultigetPool::getHandoffCount, pool);
-    register(COUNTER, registry, "SpuriousHandoffCount",
-      MultigetPool::getSpuriousHandoffCount, pool);
-    register(COUNTER, registry, "SharedBlockCount", MultigetPool::getSharedBlockCount, pool);
-    register(COUNTER, registry, "HandoffWaitMicros", MultigetPool::getHandoffWaitMicros, pool);
-    register(GAUGE, registry, "PendingHandoffCount", MultigetPool::getPendingHandoffCount, pool);
-    register(GAUGE, registry, "ThreadCount", MultigetPool::getThreadCount, pool);
-    register(COUNTER, registry, "FailedThreadCount", MultigetPool::getFailedThreadCount, pool);
-    register(GAUGE, registry, "CpuHeadroomCount", MultigetPool::getCpuHeadroomCount, pool);
-  }
-
-  private static void register(MetricKind kind, MetricRegistry registry, String name,
-    ToLongFunction<MultigetPool> value, MultigetPool pool) {
-    kind.register(registry, name, () -> value.applyAsLong(pool));
+    counts.forEach((count, adder) -> COUNTER.register(registry, count.name(), adder::sum));
+    COUNTER.register(registry, "HandoffWaitMicros",
+      () -> TimeUnit.NANOSECONDS.toMicros(waitedNanos.sum()));
+    GAUGE.register(registry, "PendingHandoffCount", pool::getPendingHandoffCount);
+    GAUGE.register(registry, "ThreadCount", pool::getThreadCount);
+    COUNTER.register(registry, "FailedThreadCount", pool::getFailedThreadCount);
+    GAUGE.register(registry, "CpuHeadroomCount", pool::getCpuHeadroomCount);
   }
 }

@@ -33,6 +33,7 @@ import org.apache.hadoop.hbase.ipc.RpcCallContext;
 import org.apache.hadoop.hbase.ipc.RpcServerInterface;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetMetrics.Count;
 import org.apache.yetus.audience.InterfaceAudience;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,19 +83,7 @@ public final class MultigetPool implements ParallelGets.Threads {
   private final AtomicInteger pendingHandoffs = new AtomicInteger();
   private final DeviceWaitProbe deviceWaits = new DeviceWaitProbe();
 
-  private final LongAdder parallelBatches = new LongAdder();
-  private final LongAdder smallBatches = new LongAdder();
-  private final LongAdder busyBatches = new LongAdder();
-  private final LongAdder cpuBoundBatches = new LongAdder();
-  private final LongAdder deviceBatches = new LongAdder();
-  private final LongAdder windowAdvances = new LongAdder();
-  private final LongAdder handlerGets = new LongAdder();
-  private final LongAdder workerGets = new LongAdder();
-  private final LongAdder expected = new LongAdder();
-  private final LongAdder handoffs = new LongAdder();
-  private final LongAdder spuriousHandoffs = new LongAdder();
-  private final LongAdder waitedNanos = new LongAdder();
-  private final LongAdder sparedReads = new LongAdder();
+  private final MultigetMetrics counts = new MultigetMetrics();
 
   /** @throws IllegalArgumentException if a setting is invalid, with a message for the operator */
   public MultigetPool(Configuration conf) {
@@ -145,7 +134,7 @@ public final class MultigetPool implements ParallelGets.Threads {
         new HandoffThreadPool(factory, next.threads(), KEEP_ALIVE_NANOS, EXPECT_NANOS);
       headroom = headrooms.apply(created);
       threads = created;
-      MultigetMetrics.register(this);
+      counts.register(this);
     } else {
       threads.setMax(next.threads());
     }
@@ -193,7 +182,7 @@ public final class MultigetPool implements ParallelGets.Threads {
     longestRun = Math.max(longestRun, count - runStart);
     if (longestRun < Math.max(2, current.minBatch())) {
       if (count > 1) {
-        smallBatches.increment();
+        count(Count.SmallBatchCount);
       }
       return null;
     }
@@ -213,9 +202,9 @@ public final class MultigetPool implements ParallelGets.Threads {
   private LongAdder refusalCounter(MultigetSettings current) {
     int calls = pendingHandoffs.get();
     if (calls >= maxWaiting(current)) {
-      return busyBatches;
+      return counts.of(Count.BusyBatchCount);
     }
-    return calls >= headroom() ? cpuBoundBatches : null;
+    return calls >= headroom() ? counts.of(Count.CpuBoundBatchCount) : null;
   }
 
   /**
@@ -246,7 +235,7 @@ public final class MultigetPool implements ParallelGets.Threads {
     RegionAction first = multi.getRegionAction(0);
     if (first.getActionCount() >= Math.max(2, current.minBatch()) && first.getAction(0).hasGet()
       && refusalCounter(current) == null && known.expectWork()) {
-      expected.increment();
+      count(Count.ExpectedCount);
     }
   }
 
@@ -325,12 +314,12 @@ public final class MultigetPool implements ParallelGets.Threads {
   @Override
   public void handoffEnded(long gets, long waited) {
     try {
-      handoffs.increment();
-      waitedNanos.add(waited);
+      count(Count.HandoffCount);
+      counts.waitedNanos.add(waited);
       if (gets == 0) {
-        spuriousHandoffs.increment();
+        count(Count.SpuriousHandoffCount);
       }
-      workerGets.add(gets);
+      counts.of(Count.HelperGetCount).add(gets);
     } finally {
       // This is last, so that a caller that sees no pending handoff sees all of their effects.
       pendingHandoffs.decrementAndGet();
@@ -339,94 +328,32 @@ public final class MultigetPool implements ParallelGets.Threads {
 
   @Override
   public BatchReadCoalescer shareReads() {
-    return new BatchReadCoalescer(sparedReads);
+    return new BatchReadCoalescer(counts.of(Count.SharedBlockCount));
   }
 
   @Override
   public void batchWaitsForDevice() {
-    deviceBatches.increment();
+    count(Count.DeviceBatchCount);
     deviceWaits.recordWait();
   }
 
   @Override
   public void windowAdvanced() {
-    windowAdvances.increment();
+    count(Count.WindowAdvanceCount);
   }
 
   @Override
   public void served(long gets) {
-    parallelBatches.increment();
-    handlerGets.add(gets);
+    count(Count.ParallelBatchCount);
+    counts.of(Count.HandlerGetCount).add(gets);
   }
 
-  /** Returns the number of batches of gets that were offered to more than one thread. */
-  long getParallelBatchCount() {
-    return parallelBatches.sum();
+  private void count(Count count) {
+    counts.of(count).increment();
   }
 
-  /** Returns the number of batches of two gets or more that were too small to be offered. */
-  long getSmallBatchCount() {
-    return smallBatches.sum();
-  }
-
-  /** Returns the number of large enough batches that were refused because all threads were busy. */
-  long getBusyBatchCount() {
-    return busyBatches.sum();
-  }
-
-  /**
-   * Returns the number of large enough batches that were refused for lack of processor headroom.
-   */
-  long getCpuBoundBatchCount() {
-    return cpuBoundBatches.sum();
-  }
-
-  /** Returns the number of batches that waited for a device. */
-  long getDeviceBatchCount() {
-    return deviceBatches.sum();
-  }
-
-  /** Returns how often more gets of a parallel batch were allowed to start. */
-  long getWindowAdvanceCount() {
-    return windowAdvances.sum();
-  }
-
-  /** Returns the number of gets of parallel batches served by their handlers. */
-  long getHandlerGetCount() {
-    return handlerGets.sum();
-  }
-
-  /** Returns the number of gets of parallel batches served by other threads. */
-  long getWorkerGetCount() {
-    return workerGets.sum();
-  }
-
-  /** Returns how often a thread was woken up in advance for a request. */
-  long getExpectedCount() {
-    return expected.sum();
-  }
-
-  /** Returns the number of handoffs to a thread. */
-  long getHandoffCount() {
-    return handoffs.sum();
-  }
-
-  /** Returns the number of handoffs after which no get was left to serve. */
-  long getSpuriousHandoffCount() {
-    return spuriousHandoffs.sum();
-  }
-
-  /**
-   * Returns the number of gets that shared a block that another get of the batch had read from a
-   * file.
-   */
-  long getSharedBlockCount() {
-    return sparedReads.sum();
-  }
-
-  /** Returns the total time from a handoff until its thread started, in microseconds. */
-  long getHandoffWaitMicros() {
-    return TimeUnit.NANOSECONDS.toMicros(waitedNanos.sum());
+  long get(Count count) {
+    return counts.of(count).sum();
   }
 
   /** Returns the number of handoffs that are waiting or running. */

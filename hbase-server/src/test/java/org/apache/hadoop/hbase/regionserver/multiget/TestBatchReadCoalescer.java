@@ -67,6 +67,7 @@ import org.apache.hadoop.hbase.io.hfile.load.BatchReadCoalescer;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.RegionScanner;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetMetrics.Count;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
@@ -427,7 +428,7 @@ public class TestBatchReadCoalescer {
       assertEquals(blocks, file.reads() - readBefore);
       long found = file.getStats().getHitCount() - foundBefore;
       assertTrue("found " + found, found >= ROWS);
-      assertEquals(found - blocks, pool.getSharedBlockCount());
+      assertEquals(found - blocks, pool.get(Count.SharedBlockCount));
     } finally {
       pool.shutdown();
       HBaseTestingUtility.closeRegionAndWAL(region);

@@ -27,6 +27,7 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.exceptions.TimeoutIOException;
 import org.apache.hadoop.hbase.ipc.CallerDisconnectedException;
 import org.apache.hadoop.hbase.ipc.RpcServer;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetMetrics.Count;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
@@ -68,7 +69,7 @@ public class TestParallelGetsCancellation extends ParallelGetsFixture {
       // The response is found too large: the others are left out.
     }
     assertEquals(0, inFlight.get());
-    long before = pool.getWorkerGetCount() + pool.getHandlerGetCount();
+    long before = pool.get(Count.HelperGetCount) + pool.get(Count.HandlerGetCount);
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
     sleep(20);
     assertTrue(before <= ParallelGets.WINDOW);

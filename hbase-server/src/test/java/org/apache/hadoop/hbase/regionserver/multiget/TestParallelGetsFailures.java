@@ -39,6 +39,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetMetrics.Count;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
@@ -316,7 +317,7 @@ public class TestParallelGetsFailures extends ParallelGetsFixture {
       assertEquals(0, pool.getPendingHandoffCount());
       assertEquals(0, pool.getThreadCount());
       assertTrue(pool.getFailedThreadCount() > 0);
-      assertEquals(200, pool.getHandlerGetCount());
+      assertEquals(200, pool.get(Count.HandlerGetCount));
     }
   }
 }

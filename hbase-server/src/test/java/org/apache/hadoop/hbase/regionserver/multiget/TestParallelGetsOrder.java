@@ -38,6 +38,7 @@ import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.ipc.RpcCall;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.regionserver.MetricsRegionServer;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetMetrics.Count;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
@@ -80,9 +81,9 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
       assertEquals(1, served.get(i));
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    assertTrue(pool.getWorkerGetCount() > 0);
-    assertEquals(500, pool.getWorkerGetCount() + pool.getHandlerGetCount());
-    assertEquals(1, pool.getParallelBatchCount());
+    assertTrue(pool.get(Count.HelperGetCount) > 0);
+    assertEquals(500, pool.get(Count.HelperGetCount) + pool.get(Count.HandlerGetCount));
+    assertEquals(1, pool.get(Count.ParallelBatchCount));
   }
 
   /** The sizes are the smallest, those around a window and half a window, and a few others. */
@@ -268,9 +269,9 @@ public class TestParallelGetsOrder extends ParallelGetsFixture {
   @Test
   public void testEachTimeThatMoreMayBeBegunIsAWave() throws Exception {
     serve(gets(ParallelGets.WINDOW), (get, as) -> result(get));
-    assertEquals(1, pool.getWindowAdvanceCount());
+    assertEquals(1, pool.get(Count.WindowAdvanceCount));
     // Each half of a window adds one.
     serve(gets(3 * ParallelGets.WINDOW), (get, as) -> result(get));
-    assertEquals(1 + 1 + 4, pool.getWindowAdvanceCount());
+    assertEquals(1 + 1 + 4, pool.get(Count.WindowAdvanceCount));
   }
 }

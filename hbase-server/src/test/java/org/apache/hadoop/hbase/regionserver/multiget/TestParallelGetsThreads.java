@@ -39,6 +39,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseClassTestRule;
 import org.apache.hadoop.hbase.ipc.RpcServer;
 import org.apache.hadoop.hbase.monitoring.ThreadLocalServerSideScanMetrics;
+import org.apache.hadoop.hbase.regionserver.multiget.MultigetMetrics.Count;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
 import org.apache.hadoop.hbase.testclassification.RegionServerTests;
 import org.junit.After;
@@ -115,7 +116,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     other.get(2, TimeUnit.MINUTES);
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
     // And when so many have called that help would come too late, it is not called for.
-    assertTrue(pool.getSpuriousHandoffCount() > 0);
+    assertTrue(pool.get(Count.SpuriousHandoffCount) > 0);
   }
 
   @Test
@@ -141,7 +142,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       }
     }
     assertEquals(DeviceWaitProbe.PROBE - 1, small);
-    assertEquals(DeviceWaitProbe.PROBE, pool.getBusyBatchCount());
+    assertEquals(DeviceWaitProbe.PROBE, pool.get(Count.BusyBatchCount));
     assertRow(299, serve(gets(300), alone).get(299));
     assertEquals(4, pool.getPendingHandoffCount());
     assertEquals(2, pool.getThreadCount());
@@ -184,7 +185,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
     List<Object> answers = serve(gets(50), (get, as) -> result(get));
     assertRow(49, answers.get(49));
     assertEquals(0, pool.getPendingHandoffCount());
-    assertEquals(50, pool.getHandlerGetCount());
+    assertEquals(50, pool.get(Count.HandlerGetCount));
   }
 
   /** Others use all processors of this one. */
@@ -245,9 +246,9 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       }
     }
     assertEquals(4, looks);
-    assertEquals(4 * DeviceWaitProbe.PROBE, pool.getCpuBoundBatchCount());
-    assertEquals(0, pool.getParallelBatchCount());
-    assertEquals(0, pool.getDeviceBatchCount());
+    assertEquals(4 * DeviceWaitProbe.PROBE, pool.get(Count.CpuBoundBatchCount));
+    assertEquals(0, pool.get(Count.ParallelBatchCount));
+    assertEquals(0, pool.get(Count.DeviceBatchCount));
     assertEquals(0, pool.getThreadCount());
   }
 
@@ -268,41 +269,41 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
         return result(get);
       });
       assertRow(49, answers.get(49));
-      assertEquals(i + 1, pool.getDeviceBatchCount());
+      assertEquals(i + 1, pool.get(Count.DeviceBatchCount));
       // Calls that come too late are limited in number.
       waitUntil(() -> pool.getPendingHandoffCount() == 0);
     }
-    assertEquals(DeviceWaitProbe.LIKELY, pool.getParallelBatchCount());
-    assertEquals(0, pool.getCpuBoundBatchCount());
-    assertTrue(pool.getWorkerGetCount() > 0);
+    assertEquals(DeviceWaitProbe.LIKELY, pool.get(Count.ParallelBatchCount));
+    assertEquals(0, pool.get(Count.CpuBoundBatchCount));
+    assertTrue(pool.get(Count.HelperGetCount) > 0);
   }
 
   @Test
   public void testAThreadIsWokenUpForAMultiOfGetsIfThereIsRoom() throws Exception {
     MultiRequest multi = request(gets(10));
     pool.expect(multi);
-    assertEquals("none sleeps", 0, pool.getExpectedCount());
+    assertEquals("none sleeps", 0, pool.get(Count.ExpectedCount));
     serve(gets(60), (get, as) -> result(get));
     waitUntil(() -> {
       pool.expect(multi);
-      return pool.getExpectedCount() > 0;
+      return pool.get(Count.ExpectedCount) > 0;
     });
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    long before = pool.getExpectedCount();
+    long before = pool.get(Count.ExpectedCount);
     pool.expect(request(gets(1)));
     pool.expect(request(Arrays.asList(put(0), put(1), put(2))));
     pool.expect(MultiRequest.getDefaultInstance());
     pool.expect(multi.getRegionAction(0));
     pool.expect(null);
-    assertEquals(before, pool.getExpectedCount());
+    assertEquals(before, pool.get(Count.ExpectedCount));
     replacePoolByOneWithoutRoom();
     serve(gets(300), (get, as) -> {
       ThreadLocalServerSideScanMetrics.addFsReadTime(1);
       return result(get);
     });
-    waitUntil(() -> pool.getHandoffCount() > 0 && pool.getPendingHandoffCount() == 0);
+    waitUntil(() -> pool.get(Count.HandoffCount) > 0 && pool.getPendingHandoffCount() == 0);
     pool.expect(multi);
-    assertEquals(0, pool.getExpectedCount());
+    assertEquals(0, pool.get(Count.ExpectedCount));
   }
 
   private static MultiRequest request(List<Action> actions) {
@@ -337,7 +338,7 @@ public class TestParallelGetsThreads extends ParallelGetsFixture {
       each.get(120, TimeUnit.SECONDS);
     }
     waitUntil(() -> pool.getPendingHandoffCount() == 0);
-    assertTrue(pool.getWorkerGetCount() > 0);
+    assertTrue(pool.get(Count.HelperGetCount) > 0);
   }
 
   private void multi(Random random, int count) throws IOException {

@@ -43,7 +43,6 @@ public class TestTombstoneLog {
   public static final HBaseClassTestRule CLASS_RULE =
     HBaseClassTestRule.forClass(TestTombstoneLog.class);
 
-
   private final SimulatedDevices devices = new SimulatedDevices();
   private final Superblock superblock = Superblock.anew(StoredBlocksFixture.SEGMENT, 1);
   private SegmentDevice device;
