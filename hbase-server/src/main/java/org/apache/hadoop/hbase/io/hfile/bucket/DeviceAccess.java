@@ -42,10 +42,10 @@ import org.slf4j.Logger;
  * write fails is dropped.
  * <p>
  * Reads and writes have a {@link CircuitBreaker} each, as those of a device of segments. After
- * {@value #FAILURES_IN_A_ROW} failed reads in a row the tier is bypassed; after as many failed
- * writes and syncs it gets no new blocks and is still read. The probe is the next lookup or
- * insertion after the pause. Blocks stay in the map meanwhile, since their checksums tell whether
- * the device still has them.
+ * {@value CircuitBreaker#FAILURES_IN_A_ROW} failed reads in a row the tier is bypassed; after as
+ * many failed writes and syncs it gets no new blocks and is still read. The probe is the next
+ * lookup or insertion after the pause. Blocks stay in the map meanwhile, since their checksums tell
+ * whether the device still has them.
  * <p>
  * A device whose entries have checksums is synced once 16 MB were written, and otherwise once a
  * second while blocks are written. {@link BucketCache} syncs after each batch, often one block, so
@@ -57,8 +57,6 @@ import org.slf4j.Logger;
  */
 @InterfaceAudience.Private
 final class DeviceAccess {
-  static final int FAILURES_IN_A_ROW = 3;
-
   private static final int SYNC_BYTES = 16 << 20;
   private static final long SYNC_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -92,8 +90,8 @@ final class DeviceAccess {
     this.tier = tier;
     this.log = log;
     this.checksums = checksums && tier.ioEngine instanceof PersistentIOEngine;
-    this.reads = new CircuitBreaker(FAILURES_IN_A_ROW, tier::nanoTime);
-    this.writes = new CircuitBreaker(FAILURES_IN_A_ROW, tier::nanoTime);
+    this.reads = new CircuitBreaker(CircuitBreaker.FAILURES_IN_A_ROW, tier::nanoTime);
+    this.writes = new CircuitBreaker(CircuitBreaker.FAILURES_IN_A_ROW, tier::nanoTime);
     this.lastLog = tier.nanoTime() - LOG_NANOS;
     this.lastSync = tier.nanoTime() - SYNC_NANOS;
   }
@@ -321,7 +319,7 @@ final class DeviceAccess {
       log.error("{} tier: {} until a probe succeeds: {} accesses to {} failed in a row, the last "
         + "was a {}", tier.getName(),
         breaker == reads ? "bypassed" : "no blocks are inserted, those stored are still read",
-        FAILURES_IN_A_ROW, tier.getIoEngine(), access, cause);
+        CircuitBreaker.FAILURES_IN_A_ROW, tier.getIoEngine(), access, cause);
     } else {
       log("failed to " + access, cause);
     }

@@ -37,6 +37,8 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public final class CircuitBreaker {
+  /** The failures that open the breakers of all devices. */
+  public static final int FAILURES_IN_A_ROW = 3;
   /** The pause before the first probe, in nanoseconds. */
   public static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
   /** The maximum pause between two probes, in nanoseconds. */

@@ -99,8 +99,6 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
   private static final int BUFFERS_BESIDE_PATHS = 4;
   private static final double DEFAULT_REWRITE_SHARE = 0.25;
   private static final double MAX_REWRITE_SHARE = 0.5;
-  /** Equal to the limit for the devices of the other engines. */
-  private static final int FAILURES_IN_A_ROW = 3;
   private static final long JOINED_READS_BYTES =
     (long) SegmentReader.MAX_JOINED_READS * SegmentReader.MAX_JOINED_BYTES;
   private static final long MB = 1 << 20;
@@ -143,8 +141,7 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
         "Lower it or " + SEGMENT_MB_KEY + ", or raise -XX:MaxDirectMemorySize");
     }
     store = new SegmentStoreSettings(paths, capacity, segmentSize, buffers, rewriteShare(conf),
-      writeLimit(conf), FAILURES_IN_A_ROW,
-      reader.intIn(SYNC_MB_KEY, DEFAULT_SYNC_MB, 0, Integer.MAX_VALUE) * MB);
+      writeLimit(conf), reader.intIn(SYNC_MB_KEY, DEFAULT_SYNC_MB, 0, Integer.MAX_VALUE) * MB);
     orphanGraceNanos = TimeUnit.SECONDS
       .toNanos(reader.intIn(ORPHAN_GRACE_KEY, DEFAULT_ORPHAN_GRACE, 0, Integer.MAX_VALUE));
     expectedBlocks = capacity / (expectedBlockKb(conf) << 10);
@@ -219,8 +216,8 @@ public final class SegmentCacheSettings implements DeviceTierEngine.Settings {
 
   @Override
   public void addDirectMemory(DirectMemoryDemand demand, Configuration conf) {
-    demand.add(BUFFERS_KEY, store.bufferCount(),
-      (long) store.bufferCount() * store.segmentSize());
+    demand.add(BUFFERS_KEY, store.bufferCount,
+      (long) store.bufferCount * store.segmentSize);
     demand.add("index at " + EXPECTED_BLOCK_KB_KEY + "=" + expectedBlockKb(conf),
       maxIndexBytes());
     demand.add("joined reads", JOINED_READS_BYTES);

@@ -49,6 +49,7 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CircuitBreaker;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.testclassification.IOTests;
 import org.apache.hadoop.hbase.testclassification.MediumTests;
@@ -316,7 +317,7 @@ public class TestCorruptDevice {
       assertEquals(found, tier.backingMap.size());
     } else {
       // What is not there in memory is an error of the device.
-      assertTrue(tier.device().ioErrors.get() >= DeviceAccess.FAILURES_IN_A_ROW);
+      assertTrue(tier.device().ioErrors.get() >= CircuitBreaker.FAILURES_IN_A_ROW);
       assertTrue(tier.device().bypassedReads.sum() > 0);
       assertEquals(0, tier.device().checksumFailures.sum());
     }

@@ -38,6 +38,7 @@ import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.apache.hadoop.hbase.io.hfile.CachedBlockFixture;
 import org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hadoop.hbase.io.hfile.RefCntLeakRule;
+import org.apache.hadoop.hbase.io.hfile.composite.CircuitBreaker;
 import org.apache.hadoop.hbase.io.hfile.composite.CompositeBucketCacheSettings;
 import org.apache.hadoop.hbase.io.hfile.composite.FileEvictionGuard;
 import org.apache.hadoop.hbase.testclassification.IOTests;
@@ -158,7 +159,7 @@ public class TestCorruptFirstTier {
       assertNull(tier.getBlock(key, true, false, true));
       tier.promote(key, block);
     }
-    assertTrue(tier.device().ioErrors.get() >= DeviceAccess.FAILURES_IN_A_ROW);
+    assertTrue(tier.device().ioErrors.get() >= CircuitBreaker.FAILURES_IN_A_ROW);
     assertTrue(tier.device().bypassedReads.sum() > 0);
     tier.evictBlocksByHfileName(FILE);
     block.release();

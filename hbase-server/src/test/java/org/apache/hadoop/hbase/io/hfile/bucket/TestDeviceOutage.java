@@ -73,7 +73,7 @@ public class TestDeviceOutage {
     HBaseClassTestRule.forClass(TestDeviceOutage.class);
 
   private static final String FILE = "0123456789abcdef0123456789abcdef";
-  private static final int FAILURES = DeviceAccess.FAILURES_IN_A_ROW;
+  private static final int FAILURES = CircuitBreaker.FAILURES_IN_A_ROW;
   private static final int SIZE = 6000;
   private static final int BLOCKS = 40;
 

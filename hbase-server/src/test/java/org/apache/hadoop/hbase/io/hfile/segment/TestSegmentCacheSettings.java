@@ -105,12 +105,12 @@ public class TestSegmentCacheSettings {
     conf.unset(SegmentCacheSettings.SEGMENT_MB_KEY);
     conf.set(SIZE, "500");
     SegmentStoreSettings store = settings().store();
-    assertEquals(16 << 20, store.segmentSize());
-    assertEquals(5, store.bufferCount());
-    assertEquals(0.25, store.rewriteShare(), 0);
-    assertEquals(0, store.writeLimit());
-    assertEquals(500L << 20, store.capacity());
-    assertEquals(1, store.paths().size());
+    assertEquals(16 << 20, store.segmentSize);
+    assertEquals(5, store.bufferCount);
+    assertEquals(0.25, store.rewriteShare, 0);
+    assertEquals(0, store.writeLimit);
+    assertEquals(500L << 20, store.capacity);
+    assertEquals(1, store.paths.size());
     assertEquals(path("one.index"), settings().snapshot().toString());
     assertTrue(CompositeBucketCacheSettings.isPersistent(conf));
   }
@@ -125,12 +125,12 @@ public class TestSegmentCacheSettings {
     conf.set(SegmentCacheSettings.WRITE_LIMIT_KEY, "50");
     conf.set("hbase.bucketcache.l2.persistent.path", path("snapshot"));
     SegmentStoreSettings store = settings().store();
-    assertEquals(2 << 20, store.segmentSize());
-    assertEquals(9, store.bufferCount());
-    assertEquals(0.1, store.rewriteShare(), 0);
-    assertEquals(50L << 20, store.writeLimit());
-    assertEquals(2, store.paths().size());
-    assertEquals(path("two"), store.paths().get(1));
+    assertEquals(2 << 20, store.segmentSize);
+    assertEquals(9, store.bufferCount);
+    assertEquals(0.1, store.rewriteShare, 0);
+    assertEquals(50L << 20, store.writeLimit);
+    assertEquals(2, store.paths.size());
+    assertEquals(path("two"), store.paths.get(1));
     assertEquals(path("snapshot"), settings().snapshot().toString());
   }
 

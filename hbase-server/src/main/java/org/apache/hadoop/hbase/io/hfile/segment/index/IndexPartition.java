@@ -435,12 +435,6 @@ class IndexPartition extends ReentrantLock {
     shrink();
   }
 
-  /** Returns the approximate heap size in bytes. */
-  long getHeapBytes() {
-    // The lock and this object take 112 bytes, the table and its array 40.
-    return 112 + 40 + (long) currentTable.pages.length * Long.BYTES;
-  }
-
   /** Writes the table as it is in memory, with a checksum. Requires the lock. */
   void writeTo(DataOutput out) throws IOException {
     long[] pages = currentTable.pages;

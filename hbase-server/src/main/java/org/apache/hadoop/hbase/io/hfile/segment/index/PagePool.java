@@ -197,9 +197,4 @@ public final class PagePool {
   long getMaxBytes() {
     return (long) maxSlabs * SLAB_BYTES;
   }
-
-  /** Returns the heap size of the pool, in bytes. */
-  synchronized long getHeapBytes() {
-    return (long) free.length * Long.BYTES + slabs.size() * 128L;
-  }
 }

@@ -421,15 +421,6 @@ public final class SegmentIndex {
     return pool;
   }
 
-  /** Returns the approximate heap size of the index, in bytes. */
-  public long getHeapBytes() {
-    long bytes = pool.getHeapBytes() + (long) partitions.length * Long.BYTES;
-    for (IndexPartition partition : partitions) {
-      bytes += partition.getHeapBytes();
-    }
-    return bytes;
-  }
-
   /**
    * Writes all blocks as they are in memory, each partition with a checksum.
    * @throws IOException if writing fails

@@ -56,10 +56,10 @@ final class InsertionControl {
     this.monitor = monitor;
     this.lock = monitor.lock;
     this.space = monitor.space;
-    this.bufferCount = settings.bufferCount();
+    this.bufferCount = settings.bufferCount;
     // Each device may have one nearly written segment, and one more must be free to be opened.
     this.smoothBacklog =
-      (long) settings.segmentSize() * Math.max(1, bufferCount - 1 - devices.all().size());
+      (long) settings.segmentSize * Math.max(1, bufferCount - 1 - devices.all().size());
   }
 
   /** Returns whether an insertion from this source would currently be accepted. */

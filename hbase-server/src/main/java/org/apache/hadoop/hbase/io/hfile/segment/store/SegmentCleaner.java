@@ -91,7 +91,7 @@ final class SegmentCleaner implements Runnable {
     this.monitor = monitor;
     this.directory = directory;
     this.metrics = metrics;
-    this.rewriteShare = settings.rewriteShare();
+    this.rewriteShare = settings.rewriteShare;
   }
 
   /** Sets the maximum fraction of a segment that is rewritten. */

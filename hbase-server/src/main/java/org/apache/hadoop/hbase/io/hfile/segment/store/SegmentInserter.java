@@ -74,10 +74,10 @@ final class SegmentInserter {
     this.space = monitor.space;
     this.directory = directory;
     this.metrics = metrics;
-    this.maxData = Math.min(settings.segmentSize() - SegmentFooter.MAX_BYTES_FOR_ONE,
+    this.maxData = Math.min(settings.segmentSize - SegmentFooter.MAX_BYTES_FOR_ONE,
       Location.MAX_ENTRY_BYTES) / Location.UNIT * Location.UNIT - EntryTrailer.SIZE;
-    for (int i = 0; i < settings.bufferCount(); i++) {
-      freeMemory.add(ByteBuffer.allocateDirect(settings.segmentSize()));
+    for (int i = 0; i < settings.bufferCount; i++) {
+      freeMemory.add(ByteBuffer.allocateDirect(settings.segmentSize));
     }
   }
 

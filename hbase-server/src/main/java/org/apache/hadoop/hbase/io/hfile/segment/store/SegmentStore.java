@@ -96,9 +96,9 @@ public final class SegmentStore {
     SegmentDevice.Opener opener, ByteRateLimiter.Clock clock) throws IOException {
     this.settings = settings;
     this.directory = directory;
-    this.segmentSize = settings.segmentSize();
+    this.segmentSize = settings.segmentSize;
     this.writeRate = new ByteRateLimiter(WRITE_BURST_MILLIS, clock);
-    this.writeRate.setLimit(settings.writeLimit());
+    this.writeRate.setLimit(settings.writeLimit);
     this.devices = StoreDevices.open(settings, opener);
     this.table = new SegmentTable(devices, monitor, metrics);
     this.space = new SegmentSpace(table, monitor);
@@ -111,7 +111,7 @@ public final class SegmentStore {
     for (StoreDevice device : devices.all()) {
       writers.add(
         new SegmentWriter(device, table, control, outages, monitor, directory, metrics, writeRate,
-          settings.syncBytes()));
+          settings.syncBytes));
       cleaners.add(new SegmentCleaner(device, settings, table, inserter, outages, dropped, monitor,
         directory, metrics));
       recoveries.add(
@@ -396,7 +396,7 @@ public final class SegmentStore {
 
   /** Returns the off-heap memory of segments in memory, in bytes. */
   long bufferBytes() {
-    return (long) settings.bufferCount() * segmentSize;
+    return (long) settings.bufferCount * segmentSize;
   }
 
   /** Returns the number of segments that wait to be written. */

@@ -33,79 +33,34 @@ public final class SegmentStoreSettings {
   /** Minimum number of buffers: one open, one being written, one free. */
   public static final int MIN_BUFFERS = 3;
 
-  private final List<String> paths;
-  private final long capacity;
-  private final int segmentSize;
-  private final int bufferCount;
-  private final double rewriteShare;
-  private final long writeLimit;
-  private final int failuresInARow;
-  private final long syncBytes;
+  /** One file or block device each. */
+  public final List<String> paths;
+  /** Bytes of all paths together, which share it evenly. */
+  public final long capacity;
+  /** Bytes, a multiple of 4096, at most {@link Location#MAX_SEGMENT_BYTES}. */
+  public final int segmentSize;
+  /** Segments in memory, at least {@value #MIN_BUFFERS}. */
+  public final int bufferCount;
+  /** Maximum fraction of a reclaimed segment that is rewritten, 0 to 0.5. */
+  public final double rewriteShare;
+  /** Bytes per second, 0 for no limit. */
+  public final long writeLimit;
+  /** Bytes written after which a device is synced, 0 for never. */
+  final long syncBytes;
 
-  /**
-   * @param paths          one file or block device each
-   * @param capacity       bytes of all paths together, which share it evenly
-   * @param segmentSize    bytes, a multiple of 4096, at most {@link Location#MAX_SEGMENT_BYTES}
-   * @param bufferCount    segments in memory, at least {@value #MIN_BUFFERS}
-   * @param rewriteShare   maximum fraction of a reclaimed segment that is rewritten, 0 to 0.5
-   * @param writeLimit     bytes per second, 0 for no limit
-   * @param failuresInARow number of failures after which a device is bypassed, at least 1
-   */
-  SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
-    double rewriteShare, long writeLimit, int failuresInARow) {
-    this(paths, capacity, segmentSize, bufferCount, rewriteShare, writeLimit, failuresInARow, 0);
-  }
-
-  /**
-   * Additionally sets when devices are synced.
-   * @param syncBytes bytes written after which a device is synced, 0 for never
-   */
   public SegmentStoreSettings(List<String> paths, long capacity, int segmentSize, int bufferCount,
-    double rewriteShare, long writeLimit, int failuresInARow, long syncBytes) {
+    double rewriteShare, long writeLimit, long syncBytes) {
     this.paths = Collections.unmodifiableList(new ArrayList<>(paths));
     this.capacity = capacity;
     this.segmentSize = segmentSize;
     this.bufferCount = bufferCount;
     this.rewriteShare = rewriteShare;
     this.writeLimit = writeLimit;
-    this.failuresInARow = failuresInARow;
     this.syncBytes = syncBytes;
-  }
-
-  public List<String> paths() {
-    return paths;
-  }
-
-  public long capacity() {
-    return capacity;
   }
 
   /** Returns the bytes of one device. */
   long sizePerDevice() {
     return capacity / paths.size();
-  }
-
-  public int segmentSize() {
-    return segmentSize;
-  }
-
-  public int bufferCount() {
-    return bufferCount;
-  }
-
-  public double rewriteShare() {
-    return rewriteShare;
-  }
-
-  public long writeLimit() {
-    return writeLimit;
-  }
-
-  int failuresInARow() {
-    return failuresInARow;
-  }
-
-  long syncBytes() {
-    return syncBytes;
   }
 }

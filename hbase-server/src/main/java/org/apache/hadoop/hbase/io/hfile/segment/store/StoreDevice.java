@@ -135,10 +135,10 @@ final class StoreDevice {
     this.path = path;
     this.first = first;
     this.count = count;
-    this.segmentSize = settings.segmentSize();
-    this.bufferCount = settings.bufferCount();
-    this.reads = new CircuitBreaker(settings.failuresInARow(), System::nanoTime);
-    this.writes = new CircuitBreaker(settings.failuresInARow(), System::nanoTime);
+    this.segmentSize = settings.segmentSize;
+    this.bufferCount = settings.bufferCount;
+    this.reads = new CircuitBreaker(CircuitBreaker.FAILURES_IN_A_ROW, System::nanoTime);
+    this.writes = new CircuitBreaker(CircuitBreaker.FAILURES_IN_A_ROW, System::nanoTime);
   }
 
   String path() {

@@ -50,10 +50,10 @@ final class StoreDevices {
     this.settings = settings;
     this.opener = opener;
     this.segmentsPerDevice =
-      Math.min(Superblock.segmentsOf(settings.sizePerDevice(), settings.segmentSize()),
-        Location.MAX_SEGMENTS / settings.paths().size());
+      Math.min(Superblock.segmentsOf(settings.sizePerDevice(), settings.segmentSize),
+        Location.MAX_SEGMENTS / settings.paths.size());
     List<StoreDevice> made = new ArrayList<>();
-    for (String path : settings.paths()) {
+    for (String path : settings.paths) {
       made.add(
         new StoreDevice(path, made.size() * segmentsPerDevice, segmentsPerDevice, settings));
     }
@@ -112,7 +112,7 @@ final class StoreDevices {
   /** Writes the superblock of this opening. Returns whether the device works. */
   private boolean begin(StoreDevice device, SegmentDevice opened, Superblock found,
     long newEpoch) {
-    int segmentSize = settings.segmentSize();
+    int segmentSize = settings.segmentSize;
     boolean known = found != null && found.segmentSize() == segmentSize;
     Superblock superblock =
       known ? found.withEpoch(newEpoch) : Superblock.anew(segmentSize, newEpoch);
@@ -191,7 +191,7 @@ final class StoreDevices {
 
   /** Returns the size of a segment in bytes. */
   int segmentSize() {
-    return settings.segmentSize();
+    return settings.segmentSize;
   }
 
   int segmentCount() {

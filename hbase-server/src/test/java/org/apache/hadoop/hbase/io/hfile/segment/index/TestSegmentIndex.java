@@ -281,9 +281,7 @@ public class TestSegmentIndex {
     }
     assertEquals(BLOCKS, index.size());
     double offHeap = (double) index.getOffHeapBytes() / BLOCKS;
-    double heap = (double) index.getHeapBytes() / BLOCKS;
     assertTrue(offHeap + " bytes a block outside the heap", offHeap <= 20);
-    assertTrue(heap + " bytes a block on the heap", heap <= 2);
   }
 
   private static byte[] snapshotOf(SegmentIndex index) throws IOException {

@@ -78,7 +78,7 @@ public final class StoredBlocksFixture {
   static SegmentStoreSettings settings(List<String> paths, double rewriteShare, long writeLimit) {
     return new SegmentStoreSettings(paths,
       paths.size() * (Superblock.HEADER_SIZE + (long) SEGMENTS * SEGMENT), SEGMENT, BUFFERS,
-      rewriteShare, writeLimit, 3);
+      rewriteShare, writeLimit, 0);
   }
 
   StoredBlocksFixture start() {

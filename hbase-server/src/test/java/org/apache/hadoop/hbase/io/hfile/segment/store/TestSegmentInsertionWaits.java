@@ -188,7 +188,7 @@ public class TestSegmentInsertionWaits {
     StoredBlocksFixture blocks = new StoredBlocksFixture(devices,
       new SegmentStoreSettings(StoredBlocksFixture.paths(StoredBlocksFixture.PATH),
         Superblock.HEADER_SIZE + 8L * LARGE_SEGMENT, LARGE_SEGMENT, StoredBlocksFixture.BUFFERS,
-        0, 0, 3)).start();
+        0, 0, 0)).start();
     blocks.store.devices().forEach(device -> device.stallsAfter(TimeUnit.HOURS.toNanos(1)));
     blocks.medium().blockWrites(true);
     AtomicLong offset = new AtomicLong();

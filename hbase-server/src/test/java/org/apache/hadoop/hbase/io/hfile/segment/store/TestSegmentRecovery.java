@@ -63,7 +63,7 @@ public class TestSegmentRecovery {
   private static SegmentStoreSettings settings(int segments, int segmentSize, String... paths) {
     return new SegmentStoreSettings(Arrays.asList(paths),
       paths.length * (Superblock.HEADER_SIZE + (long) segments * segmentSize), segmentSize,
-      StoredBlocksFixture.BUFFERS, 0.25, 0, 3);
+      StoredBlocksFixture.BUFFERS, 0.25, 0, 0);
   }
 
   /** Returns a store that was used until all of its segments were reclaimed. */

@@ -88,7 +88,7 @@ public class TestSegmentWriteSizes {
     SegmentStore store = SegmentStore.open(
       new SegmentStoreSettings(
         Collections.singletonList(new File(folder.getRoot(), "device").getPath()),
-        Superblock.HEADER_SIZE + (long) SEGMENTS * SEGMENT, SEGMENT, 4, 0.25, writeLimit, 3),
+        Superblock.HEADER_SIZE + (long) SEGMENTS * SEGMENT, SEGMENT, 4, 0.25, writeLimit, 0),
       directory, this::device);
     directory.attach(store);
     store.start("Test");
