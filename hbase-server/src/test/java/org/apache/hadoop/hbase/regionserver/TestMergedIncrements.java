@@ -145,7 +145,7 @@ public class TestMergedIncrements extends WriteCallsFixture {
   @Test
   public void testRowsWithoutContentionAreLeftToHandlers() throws Exception {
     watched.closeGate();
-    long alone = GroupMetrics.ofIncrements().singles();
+    long alone = GroupMetrics.ofIncrements().get(GroupMetrics.Count.Single);
     List<Future<Result>> sent = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       sent.add(increment(new Increment(Bytes.toBytes("row" + i)).addColumn(F, Q, 1)));
@@ -154,7 +154,7 @@ public class TestMergedIncrements extends WriteCallsFixture {
     watched.openGate();
     await(sent);
     assertEquals(20, handled.get());
-    assertEquals(20, GroupMetrics.ofIncrements().singles() - alone);
+    assertEquals(20, GroupMetrics.ofIncrements().get(GroupMetrics.Count.Single) - alone);
   }
 
   /** Hides all cells from reads. */
@@ -398,7 +398,7 @@ public class TestMergedIncrements extends WriteCallsFixture {
 
   @Test
   public void testMoreRowsThanCommittersAreLeftToHandlers() throws Exception {
-    long refused = GroupMetrics.ofIncrements().refused();
+    long refused = GroupMetrics.ofIncrements().get(GroupMetrics.Count.Refused);
     int rows = 2 * HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT;
     List<RowLock> locks = new ArrayList<>();
     List<Future<Result>> sent = new ArrayList<>();
@@ -408,7 +408,7 @@ public class TestMergedIncrements extends WriteCallsFixture {
       sent.add(increment(new Increment(row).addColumn(F, Q, 1)));
     }
     Waiter.waitFor(conf, 60_000, 1, () -> handled.get() == rows / 2);
-    assertEquals(rows / 2, GroupMetrics.ofIncrements().refused() - refused);
+    assertEquals(rows / 2, GroupMetrics.ofIncrements().get(GroupMetrics.Count.Refused) - refused);
     locks.forEach(RowLock::release);
     await(sent);
     assertEquals(rows / 2, handled.get());
@@ -416,13 +416,13 @@ public class TestMergedIncrements extends WriteCallsFixture {
 
   @Test
   public void testIncrementsAreNotCountedAsWritesThatCannotBeGrouped() throws Exception {
-    long before = GroupMetrics.ofMutations().ungroupable();
+    long before = GroupMetrics.ofMutations().get(GroupMetrics.Count.Ungroupable);
     RowLock lock = region.getRowLock(ROW);
     Future<Result> sent = increment(by(1));
     lock.release();
     sent.get(60, TimeUnit.SECONDS);
     assertEquals(0, handled.get());
-    assertEquals(before, GroupMetrics.ofMutations().ungroupable());
+    assertEquals(before, GroupMetrics.ofMutations().get(GroupMetrics.Count.Ungroupable));
   }
 
   @Test

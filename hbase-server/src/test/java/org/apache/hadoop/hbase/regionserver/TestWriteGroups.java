@@ -66,7 +66,7 @@ public class TestWriteGroups extends WriteCallsFixture {
   @Test
   public void testWritesThatWaitAreOneEditAndHoldNoHandler() throws Exception {
     for (int waiting : new int[] { 1, 2, 127, 128, 129, 256 }) {
-      long before = GroupMetrics.ofMutations().grouped();
+      long before = GroupMetrics.ofMutations().get(GroupMetrics.Count.Grouped);
       long writes = region.getWriteRequestsCount();
       List<Future<Result>> sent = sendFirst();
       int appended = edits.get();
@@ -84,7 +84,7 @@ public class TestWriteGroups extends WriteCallsFixture {
       if (waiting > 1) {
         // A group is counted after its answers.
         Waiter.waitFor(conf, 60_000, 1,
-          () -> GroupMetrics.ofMutations().grouped() - before >= waiting - 1);
+          () -> GroupMetrics.ofMutations().get(GroupMetrics.Count.Grouped) - before >= waiting - 1);
       }
     }
   }

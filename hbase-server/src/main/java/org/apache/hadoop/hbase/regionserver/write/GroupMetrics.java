@@ -17,6 +17,8 @@
  */
 package org.apache.hadoop.hbase.regionserver.write;
 
+import java.util.EnumMap;
+import java.util.Map;
 import org.apache.hadoop.hbase.metrics.Counter;
 import org.apache.hadoop.hbase.metrics.Histogram;
 import org.apache.hadoop.hbase.metrics.MetricRegistries;
@@ -30,24 +32,32 @@ import org.apache.yetus.audience.InterfaceAudience;
  */
 @InterfaceAudience.Private
 public final class GroupMetrics {
+  /** What is counted of writes; the names of the metrics are these, with the kind of writes. */
+  public enum Count {
+    /** Those in groups of several. */
+    Grouped,
+    /** Those that were a group of their own, or whose row is neither locked nor warm. */
+    Single,
+    /** Those that were left to handlers, because they would have waited for a lock. */
+    Locked,
+    /** Those that were dispatched to handlers because too many waited. */
+    Refused,
+    /** Those that are not grouped because of what they are or have. */
+    Ungroupable,
+    /** Those that are not grouped because of a coprocessor. */
+    Coprocessor
+  }
+
   private final Histogram groupSize;
   private final Counter edits;
-  private final Counter grouped;
-  private final Counter single;
-  private final Counter left;
-  private final Counter refused;
-  private final Counter irregular;
-  private final Counter hooked;
+  private final Map<Count, Counter> counts = new EnumMap<>(Count.class);
 
   private GroupMetrics(MetricRegistry registry, String writes) {
     groupSize = registry.histogram("GroupSize");
     edits = registry.counter("GroupEditCount");
-    grouped = registry.counter("Grouped" + writes + "Count");
-    single = registry.counter("Single" + writes + "Count");
-    left = registry.counter("Locked" + writes + "Count");
-    refused = registry.counter("Refused" + writes + "Count");
-    irregular = registry.counter("Ungroupable" + writes + "Count");
-    hooked = registry.counter("Coprocessor" + writes + "Count");
+    for (Count count : Count.values()) {
+      counts.put(count, registry.counter(count + writes + "Count"));
+    }
   }
 
   /** Returns the metrics of puts and deletes of this process. */
@@ -72,36 +82,15 @@ public final class GroupMetrics {
   public void group(int size, int appends) {
     groupSize.update(size);
     edits.increment(appends);
-    if (size > 1) {
-      grouped.increment(size);
-    } else {
-      single.increment();
-    }
+    count(size > 1 ? Count.Grouped : Count.Single, size);
   }
 
-  /** Counts a write that is dispatched to a handler because its row is neither locked nor warm. */
-  public void uncontended() {
-    single.increment();
+  public void count(Count count, int writes) {
+    counts.get(count).increment(writes);
   }
 
-  /** Counts writes that were left to handlers, because they would have waited for a lock. */
-  public void left(int writes) {
-    left.increment(writes);
-  }
-
-  /** Counts writes that were dispatched to handlers because too many waited. */
-  public void refused(int writes) {
-    refused.increment(writes);
-  }
-
-  /** Counts a write that is not grouped because of what it is or has. */
-  public void irregular() {
-    irregular.increment();
-  }
-
-  /** Counts a write that is not grouped because of a coprocessor. */
-  public void hooked() {
-    hooked.increment();
+  public long get(Count count) {
+    return counts.get(count).getCount();
   }
 
   /** Returns how many groups there were, of one write or more. */
@@ -112,25 +101,5 @@ public final class GroupMetrics {
   /** Returns how many edits the groups had. */
   public long edits() {
     return edits.getCount();
-  }
-
-  /** Returns how many writes were in groups of several. */
-  public long grouped() {
-    return grouped.getCount();
-  }
-
-  /** Returns how many writes were groups of their own, or had a row neither locked nor warm. */
-  public long singles() {
-    return single.getCount();
-  }
-
-  /** Returns how many writes were dispatched to handlers because too many waited. */
-  public long refused() {
-    return refused.getCount();
-  }
-
-  /** Returns how many writes were not grouped because of what they are. */
-  public long ungroupable() {
-    return irregular.getCount();
   }
 }

@@ -109,10 +109,10 @@ public final class IncrementCoalescer implements RequestInterceptor {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     committers = Committer.pool("IncrementCommitter", handlers);
     rows = new Commits<>(committers, WAITING_PER_HANDLER * handlers, 0,
-      calls -> metrics.refused(calls), appended -> rowGroup());
+      calls -> metrics.count(GroupMetrics.Count.Refused, calls), appended -> rowGroup());
     parts = new Commits<>(committers,
       Math.max(MIN_WAITING_FOR_PART, WAITING_PER_HANDLER * handlers), 0,
-      calls -> metrics.refused(calls), appended -> partGroup());
+      calls -> metrics.count(GroupMetrics.Count.Refused, calls), appended -> partGroup());
     configure(conf);
   }
 
@@ -189,14 +189,14 @@ public final class IncrementCoalescer implements RequestInterceptor {
       queue = rowQueue;
     }
     if (queue == null) {
-      metrics.uncontended();
+      metrics.count(GroupMetrics.Count.Single, 1);
       return Outcome.NOT_TAKEN;
     }
     IncrementCall write = new IncrementCall(rpcServer, call, region, rowQueue, partQueue);
     if ((queue == rowQueue ? rows : parts).add(queue, write)) {
       return Outcome.ACCEPTED;
     }
-    metrics.refused(1);
+    metrics.count(GroupMetrics.Count.Refused, 1);
     return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
   }
 
@@ -228,9 +228,9 @@ public final class IncrementCoalescer implements RequestInterceptor {
       plain = plain && !attribute.getName().equals(PERMISSIONS);
     }
     if (!plain) {
-      metrics.irregular();
+      metrics.count(GroupMetrics.Count.Ungroupable, 1);
     } else if (WriteObservers.OF_INCREMENTS.observe(region)) {
-      metrics.hooked();
+      metrics.count(GroupMetrics.Count.Coprocessor, 1);
       plain = false;
     }
     return plain;

@@ -87,7 +87,7 @@ abstract class IncrementGroup extends CommitGroup {
       locks = locks(taken.get(0).region());
       lock(locks, taken);
     }
-    metrics.left(taken.size() - started.size() - passed.size());
+    metrics.count(GroupMetrics.Count.Locked, taken.size() - started.size() - passed.size());
     return new ArrayList<>(started);
   }
 
@@ -105,7 +105,7 @@ abstract class IncrementGroup extends CommitGroup {
   protected final boolean passOn(WriteCall call) {
     boolean waits = passed.contains(call) && otherQueue.test((IncrementCall) call);
     if (!waits && passed.contains(call)) {
-      metrics.refused(1);
+      metrics.count(GroupMetrics.Count.Refused, 1);
     }
     return waits;
   }
@@ -128,7 +128,7 @@ abstract class IncrementGroup extends CommitGroup {
     for (WriteCall call : arrived) {
       CounterKey key = CounterKey.of(region, (Increment) call.write());
       if (key == null) {
-        metrics.irregular();
+        metrics.count(GroupMetrics.Count.Ungroupable, 1);
       }
       List<IncrementSum> row = rows.computeIfAbsent(new HashedBytes(call.rows().get(0)),
         any -> new ArrayList<>(1));

@@ -151,7 +151,7 @@ class MutationGroup extends CommitGroup {
         ready.add(write);
       }
     }
-    metrics.left(taken.size() - ready.size());
+    metrics.count(GroupMetrics.Count.Locked, taken.size() - ready.size());
     return ready;
   }
 

@@ -136,7 +136,7 @@ public final class MutationGroups implements RequestInterceptor {
       HConstants.DEFAULT_REGION_SERVER_HANDLER_COUNT);
     commits = new Commits<>(Committer.pool("WriteCommitter", Integer.MAX_VALUE),
       Math.max(MIN_WAITING, WAITING_PER_HANDLER * handlers), MAX_SYNCING,
-      calls -> metrics.refused(calls),
+      calls -> metrics.count(GroupMetrics.Count.Refused, calls),
       appended -> new MutationGroup(this::mustWait, metrics, appended));
     configure(conf);
   }
@@ -297,7 +297,7 @@ public final class MutationGroups implements RequestInterceptor {
     if (commits.add(key, write)) {
       return Outcome.ACCEPTED;
     }
-    metrics.refused(1);
+    metrics.count(GroupMetrics.Count.Refused, 1);
     return write.tryDispatch() ? Outcome.ACCEPTED : Outcome.REFUSED;
   }
 
@@ -324,7 +324,7 @@ public final class MutationGroups implements RequestInterceptor {
       return null;
     }
     if (WriteObservers.OF_MUTATIONS.observe(region)) {
-      metrics.hooked();
+      metrics.count(GroupMetrics.Count.Coprocessor, 1);
       return null;
     }
     boolean plain = region.getClass() == HRegion.class && call.getSize() <= MAX_REQUEST
@@ -337,7 +337,7 @@ public final class MutationGroups implements RequestInterceptor {
         && cells(mutation) < maxCells;
     }
     if (!plain) {
-      metrics.irregular();
+      metrics.count(GroupMetrics.Count.Ungroupable, 1);
       return null;
     }
     return new Key(region.getWAL(), Math.floorMod(region.getRegionInfo().hashCode(), shares),

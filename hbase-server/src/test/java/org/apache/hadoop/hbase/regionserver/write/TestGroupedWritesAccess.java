@@ -231,7 +231,7 @@ public class TestGroupedWritesAccess {
   @Test
   public void testEachIncrementIsAppliedOrRefusedByItsOwnPermissions() throws Exception {
     create(true);
-    long grouped = GroupMetrics.ofIncrements().grouped();
+    long grouped = GroupMetrics.ofIncrements().get(GroupMetrics.Count.Grouped);
     CounterHistory history = new CounterHistory(COUNTER);
     for (User user : new User[] { alice, bob }) {
       start(user, (t, row) -> {
@@ -244,7 +244,8 @@ public class TestGroupedWritesAccess {
         () -> t.increment(history.increment(1))));
     }
     finish();
-    assertTrue("none was merged", GroupMetrics.ofIncrements().grouped() > grouped);
+    assertTrue("none was merged",
+      GroupMetrics.ofIncrements().get(GroupMetrics.Count.Grouped) > grouped);
     assertEquals(2 * THREADS * EACH, history.size());
     try (Table t = UTIL.getConnection().getTable(table)) {
       history.assertSum(t.get(new Get(COUNTER)));
