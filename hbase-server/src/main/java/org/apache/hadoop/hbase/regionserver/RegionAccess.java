@@ -32,7 +32,6 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.io.TimeRange;
 import org.apache.hadoop.hbase.io.hfile.HFileScanner;
 import org.apache.hadoop.hbase.regionserver.ReadPointCalculationLock.LockType;
-import org.apache.hadoop.hbase.regionserver.read.PointGets;
 import org.apache.yetus.audience.InterfaceAudience;
 
 /**
@@ -45,10 +44,6 @@ import org.apache.yetus.audience.InterfaceAudience;
 public final class RegionAccess {
 
   private RegionAccess() {
-  }
-
-  public static PointGets pointGets(HRegion region) {
-    return region.pointGets;
   }
 
   public static ReentrantReadWriteLock lock(HRegion region) {

@@ -99,7 +99,7 @@ public final class ConnectionThreadGets implements RequestInterceptor {
       HRegion region = server.getRegion(ProtobufUtil.getRegionEncodedName(request.getRegion()));
       return region == null
         ? null
-        : RegionAccess.pointGets(region).prepare(toGet(get, region), call);
+        : region.pointGets.prepare(toGet(get, region), call);
     } catch (IOException | RuntimeException e) {
       // A get of an empty row fails like this. Thrown here, it would close the connection.
       LOG.trace("A handler is to answer the get", e);

@@ -34,7 +34,6 @@ import org.apache.hadoop.hbase.coprocessor.HookOverrides;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.MultiVersionConcurrencyControl.WriteEntry;
-import org.apache.hadoop.hbase.regionserver.RegionAccess;
 import org.apache.hadoop.hbase.regionserver.RegionCoprocessorHost;
 import org.apache.hadoop.hbase.regionserver.read.PointGets;
 import org.apache.hadoop.hbase.regionserver.read.RowLookup;
@@ -86,7 +85,7 @@ public final class RegionRows implements RowLookup {
     host = region.getCoprocessorHost();
     coprocessors = HookOverrides.loaded(host);
     if (cached != null) {
-      RegionAccess.pointGets(region).setLookup(this);
+      region.pointGets.setLookup(this);
     }
   }
 
