@@ -66,8 +66,10 @@ final class ServerSizing {
   private static final int HEAP_PER_META_BLOCK = 425;
   private static final int HEAP_PER_DATA_BLOCK = 700;
   private static final long MIN_L1 = 64 * MB;
-  /** For the hottest rows; more is the operator's decision, as it takes from L1. */
-  private static final long ROW_CACHE = 64 * MB;
+  /** The row cache has this part of the memory that it shares with L1. */
+  private static final int ROW_CACHE_PART = 4;
+  /** More is the operator's decision, as only tables that say so use it. */
+  private static final long MAX_ROW_CACHE = 8192 * MB;
   /** Memory of a row beside its cells and its key. */
   private static final int CACHED_ROW_BYTES = 45;
 
@@ -138,7 +140,10 @@ final class ServerSizing {
     ByteBuffAllocator buffers = ByteBuffAllocator.create(withDefaults(), true);
     pool = (long) buffers.getTotalBufferCount() * buffers.getBufferSize();
     long both = floor(direct - clientBuffers - pool - segmentMemory - reserve);
-    rowCache = load.cachesRows() && both >= MIN_L1 + ROW_CACHE ? ROW_CACHE : 0;
+    long forRows = load.cachesRows()
+      ? Math.min(MAX_ROW_CACHE, floor(both / ROW_CACHE_PART))
+      : 0;
+    rowCache = both - forRows < MIN_L1 ? 0 : forRows;
     l1 = both - rowCache;
     if (l1 < MIN_L1) {
       throw tooLittle(given);
